@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache, wraps
 from inspect import Parameter, signature
 from types import NoneType, UnionType
-from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 from boundlab.errors import SpecError
 
@@ -36,7 +36,8 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     def declared() -> tuple[Any, Mapping[str, Any]]:
         asked = signature(function)
         named = (one for one in asked.parameters.values() if one.kind is not Parameter.VAR_KEYWORD)
-        return asked, {one.name: one.annotation for one in named if not isinstance(one.annotation, str)}
+        plain = {one.name: _plain(one.annotation) for one in named}
+        return asked, {name: one for name, one in plain.items() if not isinstance(one, str)}
 
     @wraps(function)
     def asked(*arguments: P.args, **options: P.kwargs) -> R:
@@ -55,6 +56,11 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         return function(*given.args, **given.kwargs)
 
     return asked
+
+
+def _plain(annotation: Any) -> Any:
+    """Return a type without what is said of the parameter for the command line."""
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
 
 
 def _fits(value: Any, wanted: Any) -> bool:

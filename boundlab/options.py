@@ -7,7 +7,7 @@ wrong option is answered in the same words. The defaults of the questions stand 
 import difflib
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -35,6 +35,7 @@ BACKENDS = {
     "auto": "the fastest",
 }
 LOG_FORMS = ("csv", "appfl")
+_SECONDS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0}
 # Limits of the questions.
 MOST_ITERATIONS = 10**8
 MOST_TRIALS = 10**6
@@ -57,6 +58,118 @@ class Default:
     OBJECTIVE: Objective = "per-iteration"
     SERVER_COST = 0.0
     EPSILON = 0.01
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A parameter of a question as its command has it: the function that answers the question is annotated with it.
+
+    Parameters
+    ----------
+    shown
+        Names and the letters for a value, ``--trials -r N``; letters alone: an argument.
+    words
+        The help.
+    offers
+        What completes it: the name of a function of ``boundlab.cli``, and what that is asked for.
+    read
+        Reader of a typed value; of the list of them where there are ``many``.
+    many
+        Whether it may be repeated.
+    """
+
+    shown: str
+    words: str
+    offers: tuple[Any, ...] = ()
+    read: Callable[[Any], Any] | None = None
+    many: bool = False
+
+
+def read_columns(given: Any) -> dict[str, str]:
+    """Read KEY=NAME,KEY=NAME."""
+    return _pairs([part.strip() for part in str(given).split(",") if part.strip()], "--map", "KEY=NAME, as time=ts")
+
+
+def read_settings(given: Iterable[str]) -> dict[str, str]:
+    """Read repeated NAME=VALUE."""
+    return _pairs(given, "--set", "NAME=VALUE")
+
+
+def _pairs(texts: Iterable[str], shown: str, like: str) -> dict[str, str]:
+    """Read names and values.
+
+    Raises
+    ------
+    SpecError
+        If one has no ``=`` or a name stands twice.
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        setting = split_setting(text)
+        if setting is None:
+            raise SpecError(f"{shown} {text!r} is not {like}")
+        name, value = setting
+        if name in found:
+            raise SpecError(f"{shown} {name} is given twice")
+        found[name] = value
+    return found
+
+
+def integer(shown: str, words: str) -> Declared:
+    """Declare an integer, as 1e4 and 10_000 are; its limits are those of the question."""
+    return Declared(f"{shown} N", words, read=lambda value: whole(value, shown.split()[0]))
+
+
+def _horizons(given: Any) -> list[int] | int:
+    """Read ``1000``, or ``10,100,1000``: each of these is a run of its own."""
+    found = [whole(one, "--iterations") for one in numbers(given, "--iterations")]
+    return found if "," in str(given) else found[0]
+
+
+def time_limit(words: str) -> Declared:
+    """Declare a limit of time: 90, 90s, 1.5m or 2h."""
+    return Declared("--budget TIME", words, read=_time)
+
+
+def _time(given: Any) -> float:
+    text = str(given).strip()
+    unit = text[-1:] if text[-1:] in _SECONDS else "s"
+    return _SECONDS[unit] * number(text.removesuffix(unit), "a limit of time (90, 90s, 1.5m or 2h)")
+
+
+@final
+class Option:
+    """Parameters that several questions or commands have."""
+
+    THEOREM = Declared("THEOREM", "an id (boundlab list) or a TOML file", ("ids", "theorems", ".toml"))
+    PROBLEM = Declared("--problem -p SPEC", "NAME:key=value,… (boundlab list problems).", ("specs", "problems"))
+    DELAYS = Declared("--delays -d SPEC", "NAME:key=value,… (boundlab list delays).", ("specs", "delays"))
+    SERVER = Declared(
+        "--server SPEC", "poisson:rate=4 (default: rate=optimal), count:every=4 or periodic:every=1.", ("policies",)
+    )
+    SETTINGS = Declared(
+        "--set NAME=VALUE", "Set a symbol or a parameter; may be repeated.", ("symbols",), read=read_settings, many=True
+    )
+    ITERATIONS = integer("--iterations -k", "K: events for area (updates, aggregations), server updates for others.")
+    HORIZONS = Declared(
+        "--iterations -k K|K1,K2,…",
+        "Events for area (client updates and aggregations), server updates for the others. Several horizons give a "
+        "separate run each.",
+        read=_horizons,
+    )
+    TRIALS = integer("--trials -r", "Independent trials.")
+    SEED = integer("--seed -s", "Seed of all random numbers.")
+    BACKEND = Declared(
+        "--backend", f"{', '.join(f'{name} ({what})' for name, what in BACKENDS.items())}.", ("choices", BACKENDS)
+    )
+    DEVICE = Declared("--device", "For torch: cpu, cuda or cuda:1. Default: a GPU if there is one.")
+    JOBS = integer("--jobs -j", "Number of processes. Default: one a core. Results do not depend on it.")
+    SCRIPT = Declared(
+        "--with SCRIPT",
+        "Prove the theorem (ID or FILE.toml) with the steps of SCRIPT: a registered proof, or FILE.py with one.",
+        ("ids", "proofs", ".py"),
+    )
 
 
 def closest(word: str, known: Iterable[str]) -> str:

@@ -122,13 +122,18 @@ def test_no_private_module_or_name_is_imported_across_rooms():
 
 
 def said(tree: ast.Module) -> Iterator[str]:
-    """Return the texts of a module, without its documentation; what is filled in is …."""
-    inside = {id(part) for one in ast.walk(tree) if isinstance(one, ast.JoinedStr) for part in one.values}
+    """Return the texts of a module without its documentation, and without what declares options; what is filled in is …."""
+    inside = {id(part) for one in ast.walk(tree) if _declares(one) for part in ast.walk(one)}
+    inside |= {id(part) for one in ast.walk(tree) if isinstance(one, ast.JoinedStr) for part in one.values}
     inside |= {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
     for one in ast.walk(tree):
         if isinstance(one, (ast.JoinedStr, ast.Constant)) and id(one) not in inside:
             parts = one.values if isinstance(one, ast.JoinedStr) else [one]
             yield "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in parts)
+
+
+def _declares(one: ast.AST) -> bool:
+    return isinstance(one, ast.Call) and getattr(one.func, "id", "") in ("Declared", "integer", "time_limit")
 
 
 def test_what_python_callers_read_names_options_of_the_command_line_only_in_a_command():

@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Annotated, Any, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,9 +15,26 @@ from boundlab.arguments import checked
 from boundlab.case import Case, as_json, delays_from, load_case, own_case, problem_from, read_case
 from boundlab.delays import DelayModel
 from boundlab.errors import CaseError, SpecError
-from boundlab.files import named_file
+from boundlab.files import named_file, read_json
 from boundlab.objective import Problem
-from boundlab.options import MOST_ITERATIONS, MOST_TRIALS, BandKind, Default, Objective, closest, count, merged, number
+from boundlab.options import (
+    LOG_FORMS,
+    MOST_ITERATIONS,
+    MOST_TRIALS,
+    BandKind,
+    Declared,
+    Default,
+    Objective,
+    Option,
+    closest,
+    count,
+    integer,
+    merged,
+    number,
+    numbers,
+    read_columns,
+    time_limit,
+)
 from boundlab.registry import lookup, registered
 from boundlab.theorems import Theorem, load_theorem
 
@@ -208,7 +225,12 @@ def case_of(given: str | Path | Mapping[str, Any]) -> Case:
 
 
 @checked
-def constants(problem: str | Mapping[str, Any] | Problem) -> "CertifiedConstants":
+def constants(
+    problem: Annotated[
+        str | Mapping[str, Any] | Problem,
+        Declared("PROBLEM", "NAME:key=value,… (boundlab list problems)", ("specs", "problems")),
+    ],
+) -> "CertifiedConstants":
     """Return the certified constants of a problem: side, certificate, the minimiser, and the steps that theorems allow.
 
     Parameters
@@ -271,7 +293,25 @@ def applicable(
 
 
 @checked
-def trace(log: str | Path, form: str = "csv", columns: Mapping[str, str] | None = None) -> "TraceSummary":
+def trace(
+    log: Annotated[
+        str | Path, Declared("FILE", "The log of a system, or a trace; .gz may be compressed.", ("files", "FILE"))
+    ],
+    form: Annotated[
+        str,
+        Declared(
+            "--as FORM", "csv (default), or appfl: the simulator of virtual time of APPFL.", ("choices", LOG_FORMS)
+        ),
+    ] = "csv",
+    columns: Annotated[
+        Mapping[str, str] | None,
+        Declared(
+            "--map KEY=NAME,…",
+            "Your names of the columns time, client, dispatch, version, steps, status and staleness.",
+            read=read_columns,
+        ),
+    ] = None,
+) -> "TraceSummary":
     """Read the log of a system: devices, rates, durations, staleness, and whether its events may be i.i.d.
 
     Parameters
@@ -306,6 +346,23 @@ def fit(log: str | Path, form: str = "csv", columns: Mapping[str, str] | None = 
 
 
 MOST_EVENTS = 1000  # of a worst case
+
+
+def _events(path: Any) -> list[Any]:
+    """Read the events of a file: a list, or those of a case."""
+    raw = read_json(Path(path))
+    found = raw.get("events") if isinstance(raw, dict) else raw
+    if not isinstance(found, list):
+        raise CaseError(f'{path} must be a list of events, or a case file with "events"')
+    return found
+
+
+def _rates(given: Any) -> Any:
+    """Read a list of rates, or those of a trace."""
+    text = str(given)
+    return trace(text[6:]).rates if text.startswith("trace:") else numbers(text, "rates")
+
+
 Tick = Callable[[int], None]
 
 
@@ -329,23 +386,47 @@ def compare(
 ) -> "Horizons": ...  # fmt: skip
 @checked
 def compare(
-    theorem: str | Path | Theorem,
-    problem: str | Mapping[str, Any] | Problem = Default.PROBLEM,
-    delays: str | Mapping[str, Any] | DelayModel = Default.DELAYS,
+    theorem: Annotated[str | Path | Theorem, Option.THEOREM],
+    problem: Annotated[str | Mapping[str, Any] | Problem, Option.PROBLEM] = Default.PROBLEM,
+    delays: Annotated[str | Mapping[str, Any] | DelayModel, Option.DELAYS] = Default.DELAYS,
     *,
-    server: str | None = None,
-    iterations: int | float | Sequence[int | float] | None = None,
-    trials: int = Default.TRIALS,
-    seed: int = Default.SEED,
-    level: float = Default.LEVEL,
-    band: BandKind = Default.BAND,
-    beyond: Sequence[str] = (),
-    exact: bool | None = None,
-    enclose: bool = False,
-    backend: str = Default.BACKEND,
-    device: str | None = None,
-    jobs: int | None = None,
-    settings: Mapping[str, Any] | None = None,
+    server: Annotated[str | None, Option.SERVER] = None,
+    iterations: Annotated[int | float | Sequence[int | float] | None, Option.HORIZONS] = None,
+    trials: Annotated[int, Option.TRIALS] = Default.TRIALS,
+    seed: Annotated[int, Option.SEED] = Default.SEED,
+    level: Annotated[float, Declared("--level", "Joint confidence level.")] = Default.LEVEL,
+    band: Annotated[
+        BandKind,
+        Declared("--band", "How upper limits are made: bootstrap or student.", ("choices", get_args(BandKind))),
+    ] = Default.BAND,
+    beyond: Annotated[
+        Sequence[str],
+        Declared(
+            "--beyond ASSUMPTION",
+            "Compare although this assumption fails; may be repeated.",
+            ("ids", "assumptions"),
+            many=True,
+        ),
+    ] = (),
+    exact: Annotated[
+        bool | None,
+        Declared(
+            "--exact/--sampled",
+            "Always compute expectations, or always sample. Default: compute if that is predicted to take seconds.",
+        ),
+    ] = None,
+    enclose: Annotated[
+        bool,
+        Declared(
+            "--enclose",
+            "Decide in exact numbers what floats leave open, however long it takes. Default: if that is predicted to "
+            "take seconds.",
+        ),
+    ] = False,
+    backend: Annotated[str, Option.BACKEND] = Default.BACKEND,
+    device: Annotated[str | None, Option.DEVICE] = None,
+    jobs: Annotated[int | None, Option.JOBS] = None,
+    settings: Annotated[Mapping[str, Any] | None, Option.SETTINGS] = None,
     progress: Tick | None = None,
     **symbols: Any,
 ) -> "Comparison | Horizons":
@@ -432,18 +513,25 @@ def compare(
 
 @checked
 def run(
-    algorithm: str,
-    problem: str | Mapping[str, Any] | Problem = Default.PROBLEM,
-    delays: str | Mapping[str, Any] | DelayModel = Default.DELAYS,
+    algorithm: Annotated[
+        str,
+        Declared(
+            "ALGORITHM|CASE.json",
+            "an id (boundlab list algorithms) or a case file",
+            ("ids", "algorithms", ".json"),
+        ),
+    ],
+    problem: Annotated[str | Mapping[str, Any] | Problem, Option.PROBLEM] = Default.PROBLEM,
+    delays: Annotated[str | Mapping[str, Any] | DelayModel, Option.DELAYS] = Default.DELAYS,
     *,
-    server: str | None = None,
-    iterations: int | float | None = None,
-    trials: int = Default.RUN_TRIALS,
-    seed: int = Default.SEED,
-    backend: str = Default.BACKEND,
-    device: str | None = None,
-    jobs: int | None = None,
-    settings: Mapping[str, Any] | None = None,
+    server: Annotated[str | None, Option.SERVER] = None,
+    iterations: Annotated[int | float | None, Option.ITERATIONS] = None,
+    trials: Annotated[int, Option.TRIALS] = Default.RUN_TRIALS,
+    seed: Annotated[int, Option.SEED] = Default.SEED,
+    backend: Annotated[str, Option.BACKEND] = Default.BACKEND,
+    device: Annotated[str | None, Option.DEVICE] = None,
+    jobs: Annotated[int | None, Option.JOBS] = None,
+    settings: Annotated[Mapping[str, Any] | None, Option.SETTINGS] = None,
     progress: Tick | None = None,
     **parameters: Any,
 ) -> "Simulation":
@@ -467,7 +555,13 @@ def run(
 
 
 @checked
-def check(theorem: str | Path | Theorem, only: str | None = None) -> "Checks":
+def check(
+    theorem: Annotated[str | Path | Theorem, Option.THEOREM],
+    only: Annotated[
+        str | None,
+        Declared("--only GROUPS", "Some of scope, units, … (boundlab list checks).", ("ids", "checks")),
+    ] = None,
+) -> "Checks":
     """Check a theorem by its formula alone: scope, units, limits, known truths, relations.
 
     Parameters
@@ -488,12 +582,15 @@ def check(theorem: str | Path | Theorem, only: str | None = None) -> "Checks":
 
 @checked
 def falsify(
-    theorem: str | Path | Theorem,
-    budget: float = Default.BUDGET,
+    theorem: Annotated[str | Path | Theorem, Option.THEOREM],
+    budget: Annotated[float, time_limit("Time limit of the search: 90, 90s, 1.5m.")] = Default.BUDGET,
     *,
-    candidates: int | None = None,
-    seed: int = Default.SEED,
-    jobs: int | None = None,
+    candidates: Annotated[
+        int | None,
+        integer("--candidates", "About how many instances to try, before shrinking. Replaces the time limit."),
+    ] = None,
+    seed: Annotated[int, Option.SEED] = Default.SEED,
+    jobs: Annotated[int | None, Option.JOBS] = None,
     progress: Callable[[str], None] | None = None,
 ) -> "Falsification":
     """Search for the smallest counterexample of a theorem.
@@ -521,10 +618,20 @@ def falsify(
 
 @checked
 def exact(
-    theorem: str | Path | Theorem,
-    case: str | Path | Mapping[str, Any] | Case | None = None,
+    theorem: Annotated[str | Path | Theorem, Option.THEOREM],
+    case: Annotated[
+        str | Path | Mapping[str, Any] | Case | None,
+        Declared(
+            "[CASE.json]",
+            "a case file with events, or with delays, server and iterations; or the id of a theorem, for its "
+            "counterexample; default: that of THEOREM",
+            ("files", "[CASE.json]"),
+        ),
+    ] = None,
     *,
-    derivation: bool = True,
+    derivation: Annotated[
+        bool, Declared("--derivation", "Print the calculation of both sides, for checking by hand.")
+    ] = True,
 ) -> "ExactResult":
     """Evaluate both sides of a theorem on one case without sampling.
 
@@ -561,14 +668,37 @@ def _require_about(case: Case, theorem: Theorem) -> None:
 
 @checked
 def worst_case(
-    theorem: str | Path | Theorem,
-    iterations: int | None = None,
+    theorem: Annotated[str | Path | Theorem, Option.THEOREM],
+    iterations: Annotated[int | None, Option.ITERATIONS] = None,
     *,
-    average: bool | None = None,
-    delays: str | None = None,
-    events: Sequence[Any] | None = None,
-    find_function: bool = False,
-    settings: Mapping[str, Any] | None = None,
+    average: Annotated[
+        bool | None,
+        Declared(
+            "--average/--single",
+            "Average over all event sequences, or take one run. Default: what the theorem is about.",
+        ),
+    ] = None,
+    delays: Annotated[
+        str | None,
+        Declared(
+            "--delays -d SPEC",
+            "iid:p_s=0.5 for the average over events; other delays give the schedule of one run.",
+            ("specs", "delays"),
+        ),
+    ] = None,
+    events: Annotated[
+        Sequence[Any] | None,
+        Declared(
+            "--events FILE", "The events of one run: a JSON list, or a case file.", ("files", "FILE"), read=_events
+        ),
+    ] = None,
+    find_function: Annotated[
+        bool,
+        Declared(
+            "--function", "Also look for a function that attains the worst case, and replay it. --out implies this."
+        ),
+    ] = False,
+    settings: Annotated[Mapping[str, Any] | None, Option.SETTINGS] = None,
     **symbols: Any,
 ) -> "WorstCase":
     """Ask for the worst function of a theorem's class, by a semidefinite program.
@@ -630,10 +760,23 @@ def prove(given: "str | Script", of: "str | Path | Theorem | None" = None) -> "O
 
 @checked
 def optimal_rate(
-    rates: ArrayLike,
-    objective: Objective = Default.OBJECTIVE,
-    server_cost: float = Default.SERVER_COST,
-    epsilon: float = Default.EPSILON,
+    rates: Annotated[
+        ArrayLike, Declared("--rates LIST", "Client rates λ_i: 10,10,2.5, @FILE, or trace:LOG.csv.", read=_rates)
+    ],
+    objective: Annotated[
+        Objective,
+        Declared(
+            "--objective",
+            "per-iteration (fixed K, as in the paper) or per-time (fixed wall-clock time).",
+            ("choices", get_args(Objective)),
+        ),
+    ] = Default.OBJECTIVE,
+    server_cost: Annotated[
+        float, Declared("--server-cost C", "per-time: the time of one aggregation.")
+    ] = Default.SERVER_COST,
+    epsilon: Annotated[
+        float, Declared("--epsilon", "per-time: how close to the limit the bound must come.")
+    ] = Default.EPSILON,
 ) -> "OptimalRate":
     """Return the server rate λ_s that makes the bound of AREA's Theorem 8 smallest.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, TypeVar, final
+from typing import Annotated, Any, TypeVar, final
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from boundlab.events import Events
 from boundlab.exact import ExactResult
 from boundlab.falsify import Falsification
 from boundlab.instance.fitting import CompareOptions
-from boundlab.options import count, number, spec_of, typed
+from boundlab.options import Declared, Default, Option, count, integer, number, spec_of, time_limit, typed
 from boundlab.pages.blocks import Block, Line, line
 from boundlab.prove import Outcome, Script
 from boundlab.prove.on_instance import Instance, broken, instance_of
@@ -133,14 +133,17 @@ _WAYS: tuple[tuple[type[BoundlabError], str], ...] = (
 
 @checked
 def audit(
-    theorem: str | Path | Theorem,
-    budget: float = 60.0,
+    theorem: Annotated[str | Path | Theorem, Option.THEOREM],
+    budget: Annotated[float, time_limit("Approximate limit, processor time: 90, 90s, 1.5m.")] = Default.BUDGET,
     *,
-    candidates: int | None = None,
-    seed: int = 0,
-    jobs: int | None = None,
-    proof: str | Script | None = None,
-    brief: bool = False,
+    candidates: Annotated[
+        int | None,
+        integer("--candidates", "About how many instances each search tries. Replaces the time limit."),
+    ] = None,
+    seed: Annotated[int, Option.SEED] = Default.SEED,
+    jobs: Annotated[int | None, Option.JOBS] = None,
+    proof: Annotated[str | Script | None, Option.SCRIPT] = None,
+    brief: Annotated[bool, Declared("--brief", "Print ten lines for a review.")] = False,
     progress: Callable[[str], None] | None = None,
 ) -> Audit:
     """Ask everything about a theorem, and return its report card.

@@ -61,8 +61,10 @@ def _answer_shell() -> None:
 
     from boundlab.cli._app import application
 
+    words = (os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")).split()
+    app = application(_command(words[1:]), whole=False)
     try:
-        typer.main.get_command(application()).main(args=[], prog_name="boundlab")
+        typer.main.get_command(app).main(args=[], prog_name="boundlab")
     except Exception:  # nobody reads a message while typing
         sys.exit(ExitCode.UNFORESEEN)
 
@@ -143,7 +145,7 @@ def _run(arguments: Sequence[str]) -> ExitCode:
     if name is not None and name not in ENDINGS:
         near = f"boundlab audit {name} takes a theorem" if name.endswith(".toml") else nearest(name, ENDINGS)
         raise SpecError(f"No such command {name!r}; {near}; boundlab --help lists all")
-    command = typer.main.get_command(application(name))
+    command = typer.main.get_command(application(name, whole=False))
     with command.make_context("boundlab", list(arguments)) as context:
         code = command.invoke(context)
     return code if isinstance(code, ExitCode) else ExitCode.STANDS

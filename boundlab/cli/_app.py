@@ -65,8 +65,15 @@ class _Grouped(TyperGroup):
                     formatter.write_dl([(name, one.get_short_help_str(80)) for name, one in commands])
 
 
-def application(asked: str | None = None) -> typer.Typer:
-    """Return the application with the one command that is asked for; with all where there is none of that name."""
+def application(asked: str | None = None, *, whole: bool = True) -> typer.Typer:
+    """Return the application with the one command that is asked for; with all where there is none of that name.
+
+    Parameters
+    ----------
+    whole
+        Whether all of them take what their questions take; else they have their names and help alone, and no question
+        is loaded.
+    """
     app = typer.Typer(
         name="boundlab",
         cls=_Grouped,
@@ -83,7 +90,8 @@ def application(asked: str | None = None) -> typer.Typer:
         place, example = _COMMANDS[name]
         module, function = place.split(":")
         command = getattr(import_module(f"boundlab.cli.{module}"), function)
-        app.command(name, epilog=epilog(name, f"{name} {example}".strip()))(command)
+        taken = option.command_of(command) if whole or name == asked else option.named_only(command)
+        app.command(name, epilog=epilog(name, f"{name} {example}".strip()))(taken)
     return app
 
 

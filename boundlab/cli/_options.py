@@ -5,18 +5,23 @@ of numbers, or a new name. The defaults and words that :mod:`boundlab.api` has, 
 """
 
 from collections.abc import Callable, Iterable
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any
+from pkgutil import resolve_name
+from types import NoneType
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import typer
 
 from boundlab.errors import SpecError
-from boundlab.options import BACKENDS, number, numbers, split_setting, whole
+from boundlab.options import Declared, Option, numbers, whole
 
 # Tab completion in the shell: registered ids, symbols, words and files.
 
 Offer = Callable[[Any, str], Iterable[str]]
 Completion = Callable[[typer.Context, str], list[str]]
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def completion(offer: Offer) -> Completion:
@@ -119,8 +124,6 @@ def files(metavar: str) -> Completion:
 
 # Options.
 
-_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
-
 
 def named(shown: str, words: str, offer: Any = None, *, reader: Any = None) -> Any:
     """Declare an option by what the help shows, ``--problem -p SPEC``: its names and the letters for its value."""
@@ -129,14 +132,6 @@ def named(shown: str, words: str, offer: Any = None, *, reader: Any = None) -> A
     return typer.Option(
         *names, metavar=letters[0] if letters else None, help=words, autocompletion=offer, parser=reader
     )
-
-
-def integer(names: str, words: str) -> Any:
-    """Declare an option that is an integer, as 1e4 and 10_000 are; one of type ``int`` refuses the first.
-
-    Its limits are those of the question that it goes to.
-    """
-    return named(f"{names} N", words, reader=lambda value: whole(value, names.split()[0]))
 
 
 def file(shown: str, words: str) -> Any:
@@ -151,12 +146,6 @@ def argument(shown: str, words: str | None, offer: Any = None) -> Any:
 
 def file_argument(shown: str, words: str) -> Any:
     return argument(shown, words, files(shown))
-
-
-def read_horizons(given: Any) -> list[int] | int:
-    """Read ``1000``, or ``10,100,1000``: each of these is a run of its own."""
-    found = [whole(one, "--iterations") for one in numbers(given, "--iterations")]
-    return found if "," in str(given) else found[0]
 
 
 def read_fitted(given: Any) -> list[int]:
@@ -177,43 +166,103 @@ def one_of(shown: str, words: str, *known: str) -> Any:
     return named(shown, words, choices(known), reader=read)
 
 
-def read_time(given: Any) -> float:
-    """Return seconds: 90, 90s, 1.5m or 2h."""
-    text = str(given).strip()
-    unit = text[-1:] if text[-1:] in _SECONDS else "s"
-    return _SECONDS[unit] * number(text.removesuffix(unit), "--budget (90, 90s, 1.5m or 2h)")
+# Parameters of questions, which are declared where these are answered.
+
+Asked = dict[str, Any]
+_OFFERS = {"ids": ids, "specs": specs, "choices": choices, "files": files}
+_PLAIN = {"policies": policies, "symbols": symbols}
 
 
-# What a command is about.
-Theorem = Annotated[str, argument("THEOREM", "an id (boundlab list) or a TOML file", ids("theorems", ".toml"))]
+def declared(one: Declared) -> Any:
+    """Return a parameter of a question as Typer takes it."""
+    kind, *about = one.offers or ("",)
+    offer = _OFFERS[kind](*about) if kind in _OFFERS else _PLAIN.get(kind)
+    if not one.shown.startswith("-"):
+        return argument(one.shown, one.words, offer)
+    return named(one.shown, one.words, offer, reader=None if one.many else one.read)
 
-# Runs.
-Problem = Annotated[str, named("--problem -p SPEC", "NAME:key=value,… (boundlab list problems).", specs("problems"))]
-Delays = Annotated[str, named("--delays -d SPEC", "NAME:key=value,… (boundlab list delays).", specs("delays"))]
-Server = Annotated[
-    str | None,
-    named("--server SPEC", "poisson:rate=4 (default: rate=optimal), count:every=4 or periodic:every=1.", policies),
-]
-Settings = Annotated[
-    list[str] | None, named("--set NAME=VALUE", "Set a symbol or a parameter; may be repeated.", symbols)
-]
-Iterations = Annotated[
-    int, integer("--iterations -k", "K: events for area (updates, aggregations), server updates for others.")
-]
-Trials = Annotated[int, integer("--trials -r", "Independent trials.")]
-Seed = Annotated[int, integer("--seed -s", "Seed of all random numbers.")]
-Backend = Annotated[
-    str,
-    named(
-        "--backend",
-        f"{', '.join(f'{name} ({what})' for name, what in BACKENDS.items())}.",
-        choices(BACKENDS),
-    ),
-]
-Device = Annotated[str | None, named("--device", "For torch: cpu, cuda or cuda:1. Default: a GPU if there is one.")]
-Jobs = Annotated[
-    int | None, integer("--jobs -j", "Number of processes. Default: one a core. Results do not depend on it.")
-]
+
+def asking(question: str, **usual: Any) -> Callable[[Command], Command]:
+    """Return what makes a command take the parameters of a question, together as ``asked``, beside its own.
+
+    Parameters
+    ----------
+    question
+        The function that answers it, MODULE:NAME.
+    usual
+        Defaults of the command that are not those of the function.
+    """
+
+    def of(command: Command) -> Command:
+        command.question = question, usual  # type: ignore[attr-defined]
+        return command
+
+    return of
+
+
+def command_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command as Typer takes it: with the parameters of its question before its own."""
+    if not hasattr(function, "question"):
+        return function
+    question, usual = function.question
+    known = {
+        name: (one, next(said for said in one.annotation.__metadata__ if isinstance(said, Declared)))
+        for name, one in signature(resolve_name(question)).parameters.items()
+        if get_origin(one.annotation) is Annotated
+    }
+    of_question = [
+        one.replace(
+            kind=Parameter.KEYWORD_ONLY,
+            default=usual.get(name, None if said.many else one.default),
+            annotation=Annotated[_typed(one, said), declared(said)],
+        )
+        for name, (one, said) in known.items()
+    ]
+    own = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in signature(function).parameters.values()]
+
+    @wraps(function)
+    def command(**given: Any) -> Any:
+        asked = {name: given.pop(name) for name in known}
+        for name, (_, said) in known.items():
+            if said.many:
+                asked[name] = (said.read or tuple)(asked[name] or ())
+        return function(asked=asked, **given)
+
+    every = [*of_question, *(one for one in own if one.name != "asked")]
+    command.__signature__ = Signature(every)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in every}
+    return command
+
+
+def named_only(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command that nobody runs, for a list of commands."""
+
+    def command() -> None:
+        pass
+
+    command.__doc__ = function.__doc__
+    return command
+
+
+def _typed(parameter: Parameter, said: Declared) -> Any:
+    """Return the type of what is typed for a parameter."""
+    wanted = get_args(parameter.annotation)[0]
+    some = {wanted, *get_args(wanted)}
+    absent = parameter.default is None or NoneType in some
+    if said.many:
+        return list[str] | None
+    if said.read is not None:
+        return Any
+    kind = bool if bool in some else float if wanted is float else str
+    return kind | None if absent else kind
+
+
+Theorem = Annotated[str, declared(Option.THEOREM)]
+Delays = Annotated[str, declared(Option.DELAYS)]
+Settings = Annotated[list[str] | None, declared(Option.SETTINGS)]
+Seed = Annotated[int, declared(Option.SEED)]
+Jobs = Annotated[int | None, declared(Option.JOBS)]
+With = Annotated[str | None, declared(Option.SCRIPT)]
 
 # Comparisons.
 Require = Annotated[
@@ -225,15 +274,6 @@ Recheck = Annotated[
     bool,
     named("--recheck", "Check a file of prove --trace or of worst-case --certificate again, by another checker."),
 ]
-With = Annotated[
-    str | None,
-    named(
-        "--with SCRIPT",
-        "Prove the theorem (ID or FILE.toml) with the steps of SCRIPT: a registered proof, or FILE.py with one.",
-        ids("proofs", ".py"),
-    ),
-]
-
 # What is printed.
 Quiet = Annotated[bool, named("--quiet -q", "Print only the answer, in one line.")]
 MORE = "Print more: derivations, terms, checks that passed."
@@ -268,35 +308,3 @@ def form(context: typer.Context, shown: str, *taken: str, other: str = "") -> No
         if one.name not in taken and source is not None and source.name == "COMMANDLINE":
             more = f"; boundlab {other} {one.opts[0]} takes it" if other else ""
             raise SpecError(f"{shown} takes no {one.opts[0]}: leave it out{more}")
-
-
-def settings_map(settings: list[str] | None) -> dict[str, str]:
-    """Turn repeated NAME=VALUE options into a mapping."""
-    return _pairs(settings or [], "--set", "NAME=VALUE")
-
-
-def columns_map(columns: str | None) -> dict[str, str]:
-    """Turn KEY=NAME,KEY=NAME into a mapping."""
-    return _pairs(
-        [part.strip() for part in (columns or "").split(",") if part.strip()], "--map", "KEY=NAME, as time=ts"
-    )
-
-
-def _pairs(texts: Iterable[str], shown: str, like: str) -> dict[str, str]:
-    """Read names and values.
-
-    Raises
-    ------
-    SpecError
-        If one has no ``=`` or a name stands twice.
-    """
-    found: dict[str, str] = {}
-    for text in texts:
-        setting = split_setting(text)
-        if setting is None:
-            raise SpecError(f"{shown} {text!r} is not {like}")
-        name, value = setting
-        if name in found:
-            raise SpecError(f"{shown} {name} is given twice")
-        found[name] = value
-    return found

@@ -10,9 +10,9 @@ import typer
 
 from boundlab.cli import _options as option
 from boundlab.cli.terminal import Write, answer, progress, status, writable
-from boundlab.errors import BoundlabError, CaseError, CertificateError, OutputError, SpecError
-from boundlab.files import RESULT, folder, json_text, read_json, schema, write_folder, write_json, write_text
-from boundlab.options import Axis, BandKind, Default
+from boundlab.errors import BoundlabError, CertificateError, OutputError, SpecError
+from boundlab.files import RESULT, folder, json_text, schema, write_folder, write_json, write_text
+from boundlab.options import Axis, Default
 from boundlab.result import Report
 from boundlab.verdict import ExitCode, Verdict
 
@@ -23,12 +23,9 @@ if TYPE_CHECKING:
     from boundlab.worst_case import WorstCase
 
 
+@option.asking("boundlab.api:check")
 def check(
-    theorem: option.Theorem,
-    only: Annotated[
-        str | None,
-        option.named("--only GROUPS", "Some of scope, units, … (boundlab list checks).", option.ids("checks")),
-    ] = None,
+    asked: option.Asked,
     quiet: option.Quiet = False,
     verbose: Annotated[bool, option.named("--verbose -v --all", option.MORE)] = False,
     as_json: option.AsJson = False,
@@ -40,22 +37,14 @@ def check(
     from boundlab.api import check as ask
 
     option.alone(quiet, json=as_json, verbose=verbose)
-    found = ask(theorem, only)
+    found = ask(**asked)
     shown = partial(found.page, verbose)
     return answer(found, page=shown, quiet=quiet, as_json=as_json, theorem=found.theorem)
 
 
+@option.asking("boundlab.api:falsify")
 def falsify(
-    theorem: option.Theorem,
-    budget: Annotated[
-        float, option.named("--budget TIME", "Time limit of the search: 90, 90s, 1.5m.", reader=option.read_time)
-    ] = Default.BUDGET,
-    candidates: Annotated[
-        int | None,
-        option.integer("--candidates", "About how many instances to try, before shrinking. Replaces the time limit."),
-    ] = None,
-    seed: option.Seed = Default.SEED,
-    jobs: option.Jobs = None,
+    asked: option.Asked,
     out: Annotated[Path | None, option.file("--out DIR", "Write the case file and result.json here.")] = None,
     quiet: option.Quiet = False,
     verbose: option.Verbose = False,
@@ -71,19 +60,20 @@ def falsify(
     from boundlab.theorems import load_theorem
 
     option.alone(quiet, json=as_json, verbose=verbose)
-    statement = load_theorem(theorem)
+    named = asked["theorem"]
+    statement = asked["theorem"] = load_theorem(named)
     if out is not None:
         folder(out)
     with status("searching") as say:
-        found = ask(statement, budget, candidates=candidates, seed=seed, jobs=jobs, progress=say)
-    limits: dict[str, Any] = {"budget": budget, "limit": None}
-    if candidates is not None:  # independent of wall-clock time: equal searches are equal to the letter
-        limits = {"budget": None, "limit": candidates, "seconds": None}
+        found = ask(**asked, progress=say)
+    limits: dict[str, Any] = {"budget": asked["budget"], "limit": None}
+    if asked["candidates"] is not None:  # independent of wall-clock time: equal searches are equal to the letter
+        limits = {"budget": None, "limit": asked["candidates"], "seconds": None}
     case = case_name(statement.id, "counterexample")
     files = _kept(found, case, out, limits)
 
     def page() -> "list[Block]":
-        shown = found.page(theorem, (out or Path()) / case if found.violated else None)
+        shown = found.page(named, (out or Path()) / case if found.violated else None)
         return [*shown, *(_derivation(found) if verbose else ())]
 
     return answer(
@@ -140,56 +130,11 @@ def _derivation(found: "Falsification") -> "list[Block]":
     return [GAP, *derived(result.derivation)]
 
 
+@option.asking("boundlab.api:compare", iterations=Default.ITERATIONS)
 def compare(
-    theorem: option.Theorem,
-    problem: option.Problem = Default.PROBLEM,
-    delays: option.Delays = Default.DELAYS,
-    server: option.Server = None,
-    settings: option.Settings = None,
-    iterations: Annotated[
-        Any,
-        option.named(
-            "--iterations -k K|K1,K2,…",
-            "Events for area (client updates and aggregations), server updates for the others. Several horizons "
-            "give a separate run each.",
-            reader=option.read_horizons,
-        ),
-    ] = Default.ITERATIONS,
-    trials: option.Trials = Default.TRIALS,
-    seed: option.Seed = Default.SEED,
-    level: Annotated[float, option.named("--level", "Joint confidence level.")] = Default.LEVEL,
-    band: Annotated[
-        str,
-        option.named("--band", "How upper limits are made: bootstrap or student.", option.choices(get_args(BandKind))),
-    ] = Default.BAND,
-    beyond: Annotated[
-        list[str] | None,
-        option.named(
-            "--beyond ASSUMPTION",
-            "Compare although this assumption fails; may be repeated.",
-            option.ids("assumptions"),
-        ),
-    ] = None,
+    asked: option.Asked,
     terms: option.Terms = False,
-    exact: Annotated[
-        bool | None,
-        option.named(
-            "--exact/--sampled",
-            "Always compute expectations, or always sample. Default: compute if that is predicted to take seconds.",
-        ),
-    ] = None,
-    enclose: Annotated[
-        bool,
-        option.named(
-            "--enclose",
-            "Decide in exact numbers what floats leave open, however long it takes. Default: if that is predicted to "
-            "take seconds.",
-        ),
-    ] = False,
     require: option.Require = None,
-    backend: option.Backend = Default.BACKEND,
-    device: option.Device = None,
-    jobs: option.Jobs = None,
     plot: Annotated[Path | None, option.file("--plot FILE", "Draw band and bound (png, svg, pdf).")] = None,
     axis: Annotated[
         str,
@@ -227,27 +172,9 @@ def compare(
     save: Write = partial(save_plot, draw, width=9.6, height=5.6, panel=True)
     files = writable({plot: save, csv: lambda path: result.save_csv(path)})
     # An interrupt leaves the answer of the trials that are finished; several horizons have no common one.
-    halves = nullcontext() if isinstance(iterations, list) else stoppable()
-    with progress("trials", trials) as tick, halves:
-        result = ask(
-            theorem,
-            problem,
-            delays,
-            server=server,
-            iterations=iterations,
-            trials=trials,
-            seed=seed,
-            level=level,
-            band=cast(Any, band),
-            beyond=tuple(beyond or ()),
-            exact=exact,
-            enclose=enclose,
-            backend=backend,
-            device=device,
-            jobs=jobs,
-            settings=option.settings_map(settings),
-            progress=tick,
-        )
+    halves = nullcontext() if isinstance(asked["iterations"], list) else stoppable()
+    with progress("trials", asked["trials"]) as tick, halves:
+        result = ask(**asked, progress=tick)
     missed = require == "holds" and result.verdict is Verdict.CONSISTENT
     beside = tuple(path.name for path in files if out is not None and path.parent.resolve() == out.resolve())
     kept = _kept(result, case_name(result.theorem.id), out, {}, beside)
@@ -264,19 +191,9 @@ def compare(
     )
 
 
+@option.asking("boundlab.api:exact", derivation=False)
 def exact(
-    theorem: option.Theorem,
-    case: Annotated[
-        Path | None,
-        option.file_argument(
-            "[CASE.json]",
-            "a case file with events, or with delays, server and iterations; or the id of a theorem, for its "
-            "counterexample; default: that of THEOREM",
-        ),
-    ] = None,
-    derivation: Annotated[
-        bool, option.named("--derivation", "Print the calculation of both sides, for checking by hand.")
-    ] = False,
+    asked: option.Asked,
     latex: Annotated[bool, option.named("--latex", "Print the derivation as LaTeX.")] = False,
     quiet: option.Quiet = False,
     verbose: option.Verbose = False,
@@ -292,9 +209,10 @@ def exact(
 
     if latex and as_json:
         raise SpecError("give --latex or --json, not both")
+    derivation = asked["derivation"]
     option.alone(quiet, json=as_json, verbose=verbose, derivation=derivation, latex=latex)
-    statement = load_theorem(theorem)
-    result = ask(statement, case, derivation=derivation or latex or verbose)
+    statement = load_theorem(asked["theorem"])
+    result = ask(statement, asked["case"], derivation=derivation or latex or verbose)
     if (derivation or latex) and result.derivation is None:
         numeric = f"of numbers in {result.note or 'floating point'}"
         what = numeric if result.kind == "numeric" else "if a file defines the left side"
@@ -308,38 +226,13 @@ def exact(
     return answer(result, quiet=quiet, as_json=as_json, beside=statement.links(), theorem=statement)
 
 
+@option.asking("boundlab.api:worst_case", iterations=3)
 def worst_case(
     context: typer.Context,
-    theorem: option.Theorem,
-    iterations: option.Iterations = 3,
-    settings: option.Settings = None,
+    asked: option.Asked,
     p: Annotated[
         str | None, option.named("--p P1,P2,…", "Arrival probabilities of the clients; the rest is p_s.")
     ] = None,
-    delays: Annotated[
-        str | None,
-        option.named(
-            "--delays -d SPEC",
-            "iid:p_s=0.5 for the average over events; other delays give the schedule of one run.",
-            option.specs("delays"),
-        ),
-    ] = None,
-    events: Annotated[
-        Path | None, option.file("--events FILE", "The events of one run: a JSON list, or a case file.")
-    ] = None,
-    average: Annotated[
-        bool | None,
-        option.named(
-            "--average/--single",
-            "Average over all event sequences, or take one run. Default: what the theorem is about.",
-        ),
-    ] = None,
-    function: Annotated[
-        bool,
-        option.named(
-            "--function", "Also look for a function that attains the worst case, and replay it. --out implies this."
-        ),
-    ] = False,
     quiet: option.Quiet = False,
     verbose: option.Verbose = False,
     as_json: option.AsJson = False,
@@ -369,29 +262,27 @@ def worst_case(
         from boundlab.cli.prove import check_again
 
         option.form(context, "worst-case FILE --recheck", "theorem", "recheck", "quiet", "verbose", "as_json")
-        return check_again(Path(theorem), None, quiet=quiet, verbose=verbose, as_json=as_json)
+        return check_again(Path(asked["theorem"]), None, quiet=quiet, verbose=verbose, as_json=as_json)
     option.alone(quiet, json=as_json, verbose=verbose, fit=fit is not None)
-    chosen: dict[str, Any] = dict(option.settings_map(settings))
     if p is not None:
-        if "p" in chosen:
+        if "p" in asked["settings"]:
             raise SpecError("give --p or --set p, not both")
-        chosen["p"] = p
+        asked["settings"] = asked["settings"] | {"p": p}
     files = writable(
         {
             certificate: lambda path: write_json(path, _there(result.certificate, path, "no certificate was found")),
             out: lambda path: write_json(path, _function(result, path)),
         }
     )
-    asked: dict[str, Any] = {"average": average, "delays": delays, "settings": chosen}
-    asked["events"] = None if events is None else _events(events)
-    statement = load_theorem(theorem)
+    statement = asked["theorem"] = load_theorem(asked["theorem"])
     if fit is not None:
-        if files or function:
+        if files or asked["find_function"]:
             one = f"{next(iter(files))} would be the file of" if files else "--function looks at"
             raise SpecError(f"--fit looks at several horizons, {one} one")
-        found = {horizon: ask(statement, horizon, **asked) for horizon in fit}
+        found = {horizon: ask(**asked | {"iterations": horizon}) for horizon in fit}
         return _show_fit(statement, found, as_json)
-    result = ask(statement, iterations, find_function=function or out is not None, **asked)
+    asked["find_function"] = asked["find_function"] or out is not None
+    result = ask(**asked)
 
     def page() -> "list[Block]":
         from boundlab.pages.results import multipliers_page
@@ -449,32 +340,13 @@ def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: boo
     return answer(Report(last, "", page, document), code=code, as_json=as_json)
 
 
-def _events(path: Path) -> list[Any]:
-    raw = read_json(path)
-    found = raw.get("events") if isinstance(raw, dict) else raw
-    if not isinstance(found, list):
-        raise CaseError(f'{path} must be a list of events, or a case file with "events"')
-    return found
-
-
+@option.asking("boundlab.audit:audit")
 def audit(
-    theorem: option.Theorem,
-    budget: Annotated[
-        float,
-        option.named("--budget TIME", "Approximate limit, processor time: 90, 90s, 1.5m.", reader=option.read_time),
-    ] = Default.BUDGET,
-    candidates: Annotated[
-        int | None,
-        option.integer("--candidates", "About how many instances each search tries. Replaces the time limit."),
-    ] = None,
-    seed: option.Seed = Default.SEED,
-    jobs: option.Jobs = None,
-    script: option.With = None,
+    asked: option.Asked,
     html: Annotated[Path | None, option.file("--html FILE", "Write one self-contained HTML page.")] = None,
     latex: Annotated[Path | None, option.file("--latex FILE", "Write a fragment of LaTeX.")] = None,
     markdown: Annotated[Path | None, option.file("--md FILE", "Write Markdown.")] = None,
     json: Annotated[Path | None, option.file("--json FILE", "Write JSON.")] = None,
-    brief: Annotated[bool, option.named("--brief", "Print ten lines for a review.")] = False,
     require: option.Require = None,
     quiet: option.Quiet = False,
     verbose: option.Verbose = False,
@@ -487,6 +359,7 @@ def audit(
     """
     from boundlab.audit import Audit, audit as ask
 
+    brief = asked.pop("brief")
     option.alone(quiet, verbose=verbose, brief=brief)
     makers = (
         (html, Audit.html),
@@ -499,10 +372,7 @@ def audit(
         raise SpecError(f"{max(named, key=named.count)} is named twice; give each page a separate file")
     files = writable({path: partial(lambda make, to: write_text(to, make(found)), make) for path, make in makers})
     with status("auditing") as say:
-        found = ask(
-            theorem, budget, candidates=candidates, seed=seed, jobs=jobs, proof=script, brief=brief and not named,
-            progress=say,
-        )  # fmt: skip
+        found = ask(**asked, brief=brief and not named, progress=say)
     code = ExitCode.UNDECIDED if require == "holds" and found.only_tried else None
     shown = found.brief if brief else found.page
     return answer(found, files, code=code, page=shown, folded=verbose, quiet=quiet, short=bool(files) and not brief)

@@ -1,14 +1,14 @@
 """The commands about a problem and delays without a theorem: run, trace, constants, optimal-rate."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from boundlab.cli import _options as option
 from boundlab.cli.terminal import Files, answer, progress, writable
 from boundlab.files import named_file, schema, write_json
-from boundlab.options import LOG_FORMS, Default, Objective, number, numbers
+from boundlab.options import Default
 from boundlab.result import Report
 from boundlab.verdict import ExitCode
 
@@ -19,26 +19,10 @@ if TYPE_CHECKING:
 _NOISE = "full gradients: the noise of this problem is left out, so this is not the run that a sampled trial has seen"
 
 
+@option.asking("boundlab.api:run", iterations=Default.ITERATIONS)
 def run(
     context: typer.Context,
-    algorithm: Annotated[
-        str,
-        option.argument(
-            "ALGORITHM|CASE.json",
-            "an id (boundlab list algorithms) or a case file",
-            option.ids("algorithms", ".json"),
-        ),
-    ],
-    problem: option.Problem = Default.PROBLEM,
-    delays: option.Delays = Default.DELAYS,
-    server: option.Server = None,
-    settings: option.Settings = None,
-    iterations: option.Iterations = Default.ITERATIONS,
-    trials: option.Trials = Default.RUN_TRIALS,
-    seed: option.Seed = Default.SEED,
-    backend: option.Backend = Default.BACKEND,
-    device: option.Device = None,
-    jobs: option.Jobs = None,
+    asked: option.Asked,
     quiet: option.Quiet = False,
     as_json: option.AsJson = False,
     out: Annotated[Path | None, option.file("--out FILE", "Also write the JSON here.")] = None,
@@ -56,6 +40,7 @@ def run(
     from boundlab.registry import registered
     from boundlab.simulate.work import stoppable
 
+    algorithm = asked["algorithm"]
     case = Path(algorithm) if "/" in algorithm else named_file(algorithm, ".json")
     if case is not None and algorithm not in registered("algorithms"):
         option.form(context, "run CASE.json", "algorithm", "as_json", "out")
@@ -68,22 +53,8 @@ def run(
             trace_out: lambda path: result.save_trace(path),
         }
     )
-    with progress("trials", trials) as tick, stoppable():
-        result = ask(
-            algorithm,
-            problem,
-            delays,
-            server=server,
-            iterations=iterations,
-            trials=trials,
-            seed=seed,
-            backend=backend,
-            device=device,
-            jobs=jobs,
-            settings=option.settings_map(settings),
-            progress=tick,
-        )
-
+    with progress("trials", asked["trials"]) as tick, stoppable():
+        result = ask(**asked, progress=tick)
     return answer(result, files, quiet=quiet, as_json=as_json)
 
 
@@ -103,23 +74,9 @@ def _replay(case: Path, as_json: bool, out: Path | None) -> ExitCode:
     return answer(found, files, as_json=as_json)
 
 
+@option.asking("boundlab.api:trace")
 def trace(
-    log: Annotated[Path, option.file_argument("FILE", "The log of a system, or a trace; .gz may be compressed.")],
-    form: Annotated[
-        str,
-        option.named(
-            "--as FORM",
-            "csv (default), or appfl: the simulator of virtual time of APPFL.",
-            option.choices(LOG_FORMS),
-        ),
-    ] = "csv",
-    columns: Annotated[
-        str | None,
-        option.named(
-            "--map KEY=NAME,…",
-            "Your names of the columns time, client, dispatch, version, steps, status and staleness.",
-        ),
-    ] = None,
+    asked: option.Asked,
     fit: Annotated[
         bool, option.named("--fit", "Print the law of delays that fits the durations best, as --delays takes it.")
     ] = False,
@@ -135,43 +92,23 @@ def trace(
     from boundlab.api import fit as ask_fit, trace as ask
 
     option.alone(quiet, json=as_json)
-    names = option.columns_map(columns)
-    files = writable({out: lambda path: ask(log, form, names).save(path)})
-    result = (ask_fit if fit else ask)(log, form, names)
-
+    files = writable({out: lambda path: ask(**asked).save(path)})
+    result = (ask_fit if fit else ask)(**asked)
     return answer(result, files, quiet=quiet, as_json=as_json)
 
 
-def constants(
-    about: Annotated[
-        str, option.argument("PROBLEM", "NAME:key=value,… (boundlab list problems)", option.specs("problems"))
-    ],
-    quiet: option.Quiet = False,
-    as_json: option.AsJson = False,
-) -> ExitCode:
+@option.asking("boundlab.api:constants")
+def constants(asked: option.Asked, quiet: option.Quiet = False, as_json: option.AsJson = False) -> ExitCode:
     """Certify the constants of a problem, and the steps they allow."""
     from boundlab.api import constants as constants_of
 
     option.alone(quiet, json=as_json)
-    return answer(constants_of(about), quiet=quiet, as_json=as_json)
+    return answer(constants_of(**asked), quiet=quiet, as_json=as_json)
 
 
+@option.asking("boundlab.api:optimal_rate")
 def optimal_rate(
-    rates: Annotated[str, option.named("--rates LIST", "Client rates λ_i: 10,10,2.5, @FILE, or trace:LOG.csv.")],
-    objective: Annotated[
-        str,
-        option.named(
-            "--objective",
-            "per-iteration (fixed K, as in the paper) or per-time (fixed wall-clock time).",
-            option.choices(get_args(Objective)),
-        ),
-    ] = Default.OBJECTIVE,
-    server_cost: Annotated[
-        float, option.named("--server-cost C", "per-time: the time of one aggregation.")
-    ] = Default.SERVER_COST,
-    epsilon: Annotated[
-        float, option.named("--epsilon", "per-time: how close to the limit the bound must come.")
-    ] = Default.EPSILON,
+    asked: option.Asked,
     derivation: Annotated[
         bool, option.named("--derivation", "Show the derivation; the kernel of prove decides each step.")
     ] = False,
@@ -183,17 +120,16 @@ def optimal_rate(
 
     The bound is that of Theorem 8, and the rate is λ_s.
     """
-    from boundlab.api import optimal_rate as best_rate, trace as read_trace
+    from boundlab.api import optimal_rate as best_rate
 
     option.alone(quiet, json=as_json, derivation=derivation)
-    given = read_trace(rates[6:]).rates if rates.startswith("trace:") else numbers(rates, "rates")
     files: Files = {}
     if plot is not None:
         from boundlab.pages.plots import check_format, save_plot
 
         check_format(plot)
         files = writable({plot: lambda path: save_plot(result.plot, path)})
-    result = best_rate(given, objective, number(server_cost, "--server-cost"), number(epsilon, "--epsilon"))  # type: ignore[arg-type]
+    result = best_rate(**asked)
     steps = _derivation() if derivation else []
 
     def page() -> "list[Block]":
