@@ -129,13 +129,13 @@ def _horizons(given: Any) -> list[int] | int:
 
 def time_limit(words: str) -> Declared:
     """Declare a limit of time: 90, 90s, 1.5m or 2h."""
-    return Declared("--budget TIME", words, read=_time)
+    return Declared("--budget TIME", words, read=lambda given: _time(given, "--budget"))
 
 
-def _time(given: Any) -> float:
+def _time(given: Any, option: str) -> float:
     text = str(given).strip()
     unit = text[-1:] if text[-1:] in _SECONDS else "s"
-    return _SECONDS[unit] * number(text.removesuffix(unit), "a limit of time (90, 90s, 1.5m or 2h)")
+    return _SECONDS[unit] * number(text.removesuffix(unit), f"{option} (90, 90s, 1.5m or 2h)")
 
 
 @final

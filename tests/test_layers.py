@@ -122,7 +122,7 @@ def test_no_private_module_or_name_is_imported_across_rooms():
 
 
 def said(tree: ast.Module) -> Iterator[str]:
-    """Return the texts of a module without its documentation, and without what declares options; what is filled in is …."""
+    """Return the texts of a module, but its documentation and what declares options; what is filled in is …."""
     inside = {id(part) for one in ast.walk(tree) if _declares(one) for part in ast.walk(one)}
     inside |= {id(part) for one in ast.walk(tree) if isinstance(one, ast.JoinedStr) for part in one.values}
     inside |= {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
