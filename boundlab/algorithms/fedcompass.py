@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from itertools import islice
 from math import lcm
 from types import MappingProxyType
@@ -638,8 +639,8 @@ class FedCompass(Algorithm[FedCompassParameters]):
         SpecError
             If an arrival is impossible, or a named timer does not exist.
         """
-        compass = parameters.compass(clients)
-        moments = _follow(compass, events, iterations)
+        follow_events = _follow if len(events) <= _KEPT else _follow.__wrapped__
+        compass, moments = follow_events(parameters, clients, events, iterations)
         return _ArrivalCompiler(parameters, compass, moments, clients, records, iterations).tape()
 
     def quantities(
@@ -680,8 +681,7 @@ class FedCompass(Algorithm[FedCompassParameters]):
 
     def figures(self, parameters: FedCompassParameters, tape: Tape) -> dict[str, Any]:
         """Return the history of the arrival groups and what it did to the clients."""
-        compass = parameters.compass(tape.clients)
-        moments = _follow(compass, tape.events, tape.iterations)
+        compass, moments = _follow(parameters, tape.clients, tape.events, tape.iterations)
         kinds = [moment.answer.kind for moment in moments]
         uses, descend = tape.uses, tape.descend
         runs = np.bincount(descend.client[uses.update], minlength=tape.clients)
@@ -788,11 +788,18 @@ class _ArrivalCompiler:
                 self.group[self.arrived[i]], self.next_steps[self.arrived[i]] = sent.group, sent.steps
 
 
-def _follow(compass: Compass, events: Events, iterations: int) -> list[Moment]:
-    """Schedule the events up to the one that completes the last iteration."""
+_KEPT = 100_000  # events: what the scheduler did at more of them takes too much memory
+
+
+@lru_cache(maxsize=2)  # one run is compiled for who reads its symbols, its points, and its model in two arithmetics
+def _follow(
+    parameters: FedCompassParameters, clients: int, events: Events, iterations: int
+) -> tuple[Compass, list[Moment]]:
+    """Schedule the events up to the one that completes the last iteration; nobody may change what is returned."""
+    compass = parameters.compass(clients)
     both = list(zip(events.time.tolist(), events.actor.tolist(), strict=True))
     named = [time for time, actor in both if actor == SERVER]
-    return _until(follow(compass, [pair for pair in both if pair[1] != SERVER], named), iterations)
+    return compass, _until(follow(compass, [pair for pair in both if pair[1] != SERVER], named), iterations)
 
 
 def _until(moments: Iterator[Moment], iterations: int) -> list[Moment]:
