@@ -1,6 +1,5 @@
 """One event as a program: over any events its rows are those of the compiled tape, up to names of registers."""
 
-import itertools
 from fractions import Fraction
 from typing import Any
 
@@ -9,11 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from boundlab.algorithms import X_S, AffineRow, Algorithm, DescendRow, EventLaw, EventProgram, MoveRow
-from boundlab.case import build_delays
 from boundlab.errors import SpecError
-from boundlab.events import SERVER
 from boundlab.options import Options
-from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
 from boundlab.tape import Initial, Op, RecordAt, Tape
 
@@ -157,37 +153,6 @@ def test_rows_of_programs_are_those_of_the_tape(name: str, data: Any) -> None:
         assert run_program(program, clients, events, iterations, known) == run_tape(tape, known)
 
 
-@pytest.mark.parametrize("reply", ["pre", "post"])
-def test_the_identity_of_area_holds_after_every_event(reply: str) -> None:
-    program = read_program("area", {"alpha": "0.5", "count": "2", "reply": reply}, 2)
-    assert program.identity is not None
-    affine = dict(zip(program.identity.register.tolist(), program.identity.coef.tolist(), strict=True))
-    for sequence in itertools.product((0, 1), repeat=4):
-        registers = {0: 1.0, 1: 0.0, **dict.fromkeys(range(2, 6), 1.0)}
-        rows, control = program.opening()
-        number, arrivals = 0, list(sequence)
-        while arrivals:
-            for row in rows:
-                match row:
-                    case AffineRow():
-                        registers[row.dst] = sum(coef * registers[src] for coef, src in row.terms)
-                    case DescendRow():
-                        registers[row.dst] = registers[row.src] - (row.client + 1.0) * 0.25
-                    case MoveRow():
-                        registers[row.dst] = registers[row.src]
-            assert sum(coef * registers[src] for src, coef in affine.items()) == pytest.approx(0.0, abs=1e-15)
-            event = program.choices(control, LAW)[0][0]
-            event = event if event[0] == SERVER else (arrivals.pop(),)
-            rows, control, *_ = program.event(control, event, number)
-            number += 1
-
-
-def read_program(name: str, options: dict[str, str], clients: int) -> EventProgram:
-    program = lookup("algorithms", name).program(read(name, options), clients)
-    assert isinstance(program, EventProgram)
-    return program
-
-
 SET = {
     **{name: {step: "0.5"} for name, step in STEP.items()},
     "fedasync": {"eta_l": "0.5", "beta": "0.75"},
@@ -197,28 +162,3 @@ SET = {
     "ringmaster": {"alpha": "0.5", "threshold": "2"},
     "fedcompass": {"eta": "0.5", "Qmin": "1", "Qmax": "4"},
 }
-
-
-@pytest.mark.sweep(6)
-@pytest.mark.parametrize("name", sorted(registered("algorithms")))
-def test_what_trials_differ_in_where_arrivals_are_sure_is_declared_as_drawn(name: str) -> None:
-    # A draw that nobody declares would be judged outcome by outcome where a statement is about its mean.
-    algorithm, clients = lookup("algorithms", name), 3
-    delays = build_delays("deterministic", {"rates": [3.0, 2.0, 1.0]}, clients)
-    policy = algorithm.policy("poisson" if algorithm.server == "any" else None, delays)
-    tried, spoken = 0, {option for one in algorithm.draws for option in one.options}
-    for option, values in {"": ("",), **algorithm.examples(clients)}.items():
-        for value in values:
-            given_ = {**SET[name], **({option: value} if value else {})}
-            try:
-                parameters = read(name, given_)
-                runs = [algorithm.sample(parameters, delays, policy, Streams(0, t), clients, 40) for t in range(8)]
-            except SpecError:
-                continue  # options that do not go together
-            drawn = [one for one in algorithm.draws if one.when(parameters, clients)]
-            tried += 1
-            differ = len({repr(algorithm.events_as_json(run)) for run in runs}) > 1
-            assert differ == bool(drawn) or algorithm.server == "any", (option, value)
-            assert {one for draw in drawn for one in draw.options} <= spoken
-            assert not any(one.when(parameters, 1) and not one.when(parameters, None) for one in algorithm.draws)
-    assert tried
