@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from own_theorem import own_theorem
 
 from boundlab.cli import invoke
 from boundlab.cli.terminal import ENDINGS
@@ -32,15 +31,6 @@ def test_list_names_what_is_registered(capsys, what):
     assert all(entry["id"] in table for entry in entries)
 
 
-@pytest.mark.parametrize("theorem", ["area.theorem7", "area.theorem7.recursion", "area.theorem8"])
-def test_show_prints_assumptions_symbols_and_latex(capsys, theorem):
-    page = output(capsys, "show", theorem)
-    assert "iid-events" in page
-    assert "symbols to set" in page
-    assert r"\le" in output(capsys, "show", theorem, "--latex") or theorem == "area.theorem7"
-    assert json.loads(output(capsys, "show", theorem, "--json"))["id"] == theorem
-
-
 def test_eval_gives_the_number_of_the_paper(capsys):
     value = json.loads(output(capsys, *EVAL, "--set=K=6", "--json"))
     assert value["bound"] == pytest.approx(2.1424285, abs=1e-7)  # sqrt(54·25.5/300)
@@ -53,49 +43,6 @@ def test_eval_over_a_grid_prints_the_same_numbers_as_csv_and_json(capsys):
     value = json.loads(output(capsys, *grid, "--json"))
     assert [float(row["K"]) for row in rows] == value["axes"]["K"] == [10.0**e for e in range(7)]
     assert [float(row["bound"]) for row in rows] == value["bound"]
-
-
-def test_optimal_rate_shows_closed_form_minimiser_and_derivation(capsys, tmp_path):
-    rates = tmp_path / "rates.txt"
-    rates.write_text("\n".join(str(1 + k % 7) for k in range(1000)))
-    answer = json.loads(output(capsys, "optimal-rate", "--rates", f"@{rates}", "--derivation", "--json"))
-    assert answer["n"] == 1000
-    assert answer["numeric"] == pytest.approx(answer["lambda_s"], rel=1e-6)
-    assert {step["verdict"] for step in answer["derivation"]} == {"proved"}
-    page = output(capsys, "optimal-rate", "--rates", "1,2", "--objective", "per-time")
-    assert "no interior optimum" in " ".join(page.split())
-
-
-def test_run_reports_errors_frequencies_and_staleness(capsys, tmp_path):
-    out = tmp_path / "run.json"
-    arguments = ("run", "area", "--problem", "quadratic:sigma=0.1", "--set", "alpha=0.1", "--iterations", "300")
-    page = output(capsys, *arguments, "--out", str(out))
-    assert "staleness" in page
-    result = json.loads(out.read_text())
-    assert result == json.loads(output(capsys, *arguments, "--json"))
-    assert result["metrics"]["squared-distance"][0][-1] < result["metrics"]["squared-distance"][0][0]
-
-
-@pytest.mark.nightly
-def test_a_sample_without_a_range_is_consistent_which_is_not_enough_where_holds_is_required(capsys):
-    arguments = ("compare", "area.theorem8.repaired", "--problem=lad:x0=3,sigma=0.5", "--delays=iid:p_s=0.5")
-    arguments = (*arguments, "--iterations=6", "--set=M=5", "--trials=20")
-    assert "consistent" in output(capsys, *arguments)
-    assert "consistent" in output(capsys, *arguments, "--require=holds", code=3)
-    assert invoke([*arguments, "--require=luck"]) == 2
-    assert "--require is holds" in capsys.readouterr().err
-
-
-@pytest.mark.slow  # commands in processes of their own
-def test_a_theorem_of_the_users_own_is_shown_evaluated_and_compared(capsys, tmp_path):
-    file = tmp_path / "mine.toml"
-    file.write_text(own_theorem(title="one subgradient step at a time", horizon="every"))
-    assert "one subgradient step" in output(capsys, "show", str(file))
-    values = [f"--set={pair}" for pair in ("p=0.5", "M=2", "B=1", "sigma=0", "R=3", "alpha=0.5", "K=10")]
-    # A = 54: 54/(2·0.5·2·10) + 0.5·2/2 = 3.2.
-    assert json.loads(output(capsys, "eval", str(file), *values, "--json"))["bound"] == pytest.approx(3.2)
-    run = ("--problem=lad:x0=3", "--delays=iid:p_s=0.5", "--set=alpha=0.5", "--set=M=4", "--trials=200")
-    assert "holds" in output(capsys, "compare", str(file), *run, "--iterations=50")
 
 
 @pytest.mark.nightly  # CI runs make demo

@@ -14,7 +14,6 @@ from statements import statement_file
 
 from boundlab.arithmetic import numbers
 from boundlab.case import build_problem
-from boundlab.cli import invoke
 from boundlab.errors import AssumptionError
 from boundlab.execute import (
     Combine,
@@ -208,23 +207,3 @@ def test_noise_and_implicit_steps_are_refused_by_every_reader_alike() -> None:
         floats.run(tape, problem.x0, problem.oracle(Streams(0)), lambda _row, _x: None)
     with pytest.raises(AssumptionError, match="needs the function itself, not noisy gradients"):
         moments.conditional(metric("gap"), problem, tape, 1.0, np.array([1]))
-
-
-@pytest.mark.parametrize("more", [(), ("--exact",)])
-def test_every_comparison_of_a_noisy_proximal_run_is_refused(
-    more: tuple[str, ...], tmp_path: Path, capsys: Any
-) -> None:
-    problem = "quadratic:A=[[[1]]],b=[[0]],x0=[1],sigma=3"
-    words = ["--problem", problem, "-d", "deterministic", "-k", "5", "-r", "2", *more]
-    assert invoke(["compare", proximal(tmp_path), *words]) == 4
-    assert "a proximal step needs the function itself, not noisy gradients" in capsys.readouterr().err
-
-
-def test_the_exact_value_of_a_noisy_proximal_run_is_refused(tmp_path: Path, capsys: Any) -> None:
-    case = tmp_path / "case.json"
-    case.write_text(
-        '{"algorithm": "proximal_point", "problem": {"type": "quadratic", "A": [[[1]]], "b": [[0]], "x0": [1], '
-        '"sigma": 3}, "parameters": {}, "events": [[1, "s"], [2, "s"]]}'
-    )
-    assert invoke(["exact", proximal(tmp_path), str(case)]) == 4
-    assert "a proximal step needs the function itself" in capsys.readouterr().err

@@ -128,21 +128,6 @@ def test_a_loop_over_the_problems_own_oracles_is_the_same(spec: str) -> None:
     assert_one_by_one(problem, tapes, Loop(problem))
 
 
-@pytest.mark.nightly
-def test_local_steps_of_different_number_and_size() -> None:
-    problem = problem_from(SMOOTH[1])
-    tapes = tapes_of("fedcompass", 3, 3)
-    assert len(set(np.concatenate([tape.descend.steps for tape in tapes]).tolist())) > 1
-    assert_one_by_one(problem, tapes)
-
-
-@pytest.mark.nightly
-def test_ten_thousand_events_stay_together() -> None:
-    problem = problem_from("softmax:data=digits,clients=3,batch=2,nu=0.1")
-    tapes = [tape_of("area", {"alpha": "0.01"}, 3, 10_000, seed=7, trial=trial) for trial in range(2)]
-    assert_one_by_one(problem, tapes)
-
-
 @pytest.mark.parametrize("spec", ["huber:c=[0,1,3],delta=0.5,x0=2", "lad:c=[0,1,3],x0=2", "quadratic:clients=3,x0=1"])
 def test_proximal_steps(spec: str) -> None:
     problem = problem_from(spec)
@@ -194,21 +179,6 @@ def test_uniform_numbers_are_the_same_to_the_last_bit(
         seed, *(torch.tensor([one]) for one in (trial,)), stream, torch.tensor([client]), torch.tensor([update]), count
     )
     assert np.array_equal(there.numpy(), here)
-
-
-@pytest.mark.parametrize("options", ["batch=7", "batch=7,replacement=false", "batch=500,replacement=false"])
-def test_mini_batches_are_the_same_rows(options: str) -> None:
-    problem = problem_from(f"logistic:data=breast_cancer,clients=3,partition=dirichlet,nu=0.1,{options}")
-    batched = tensors_of(problem, CPU, torch.float64)
-    clients, updates = np.array([[0, 2], [1, 0], [2, 2]]), np.array([[0, 0], [1, 5], [2, 7]])
-    steps = np.full((3, 2), 4)
-    there = batched.draws(11, torch.arange(2), torch.as_tensor(clients), torch.as_tensor(updates), steps).numpy()
-    for trial in range(2):
-        here = problem.oracle(Streams(11, trial)).draws(clients[:, trial], updates[:, trial], 4)
-        for row in range(3):
-            for step in range(4):
-                drawn = there[row, trial, step]
-                assert drawn[drawn >= 0].tolist() == np.asarray(here[row][step]).tolist()
 
 
 # ---------------------------------------------------------------------------------------------------------- metrics

@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 import sympy
 from hypothesis import given, strategies as st
-from symbolic import LocalStep, Vector, named_gradients, number, run, term_by_term, terms
+from symbolic import Vector, named_gradients, number, run, term_by_term, terms
 
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
-from boundlab.case import build_problem
 from boundlab.errors import SpecError
 from boundlab.events import Events
-from boundlab.execute.floats import run as run_numbers
 from boundlab.tape import RecordAt
 
 alpha, x = sympy.Symbol("alpha"), Vector("x")
@@ -75,30 +73,6 @@ def test_a_quadratic_with_letters_gives_the_iterates_as_formulas():
 def test_gradients_must_have_the_shape_of_the_point():
     with pytest.raises(SpecError, match="not the shape"):
         run(area_tape([0, -1]), sympy.Matrix([1, 2]), named_gradients())
-
-
-@pytest.mark.nightly
-@given(
-    st.lists(st.integers(-1, 2), min_size=1, max_size=12), st.integers(1, 2), st.sampled_from(["algorithm", "analysis"])
-)
-def test_symbols_agree_with_numbers_after_substitution(actors, M, start):
-    A = [[[2, 0.5], [0.5, 1]], [[1, 0], [0, 3]], [[1.5, -0.25], [-0.25, 0.75]]]
-    b = [[1, 0], [-2, 3], [0, 4]]
-    problem = build_problem("quadratic", {"A": A, "b": b, "x0": [3, -2]})
-    tape = area_tape(actors, clients=3, alpha=0.2, M=M, start=start)
-    matrices, centres = [sympy.Matrix(m) for m in A], [sympy.Matrix(c) for c in b]
-
-    def gradient(step: LocalStep, point):
-        return matrices[step.client] * (point - centres[step.client])
-
-    letters = sympy.Matrix(sympy.symbols("x y"))
-    found = run(tape, letters, gradient, {0.2: alpha})
-    expected = []
-    run_numbers(tape, problem.x0, problem.full_gradients(), lambda _row, x: expected.append(x.copy()))
-    values = {letters[0]: 3, letters[1]: -2, alpha: sympy.Rational(1, 5)}
-    assert len(found.records) == len(expected)
-    for record, numbers in zip(found.records, expected, strict=True):
-        assert np.allclose(np.array(record.x.subs(values), dtype=float).ravel(), numbers, rtol=1e-11, atol=1e-11)
 
 
 def test_relative_local_step_sizes_multiply_the_step_size():

@@ -108,46 +108,6 @@ def test_instructions_belong_to_the_event_in_which_they_are_written() -> None:
     assert tape.op.tolist() == [Op.RECORD, Op.DESCEND, Op.AFFINE, Op.AFFINE, Op.RECORD, Op.DESCEND]
 
 
-def test_a_defect_in_a_compiler_is_found() -> None:
-    def broken(spoil: Any) -> None:
-        writer = Writer(at(3), 1, RecordAt(), 3)
-        mine = writer.register()
-        run = writer.descend(mine, SERVER_MODEL, 0, 1, 0.1)
-        writer.begin(0)
-        spoil(writer, mine, run)
-        writer.end()
-        writer.tape()
-
-    def used_before_it_arrived(writer: Writer, mine: int, run: int) -> None:
-        writer.use(run, 1.0)
-        writer.server_update((1.0, mine))
-
-    def used_without_a_server_update(writer: Writer, _mine: int, run: int) -> None:
-        writer.arrive(run)
-        writer.use(run, 1.0)
-
-    def infinite_weight(writer: Writer, mine: int, run: int) -> None:
-        writer.arrive(run)
-        writer.use(run, np.inf)
-        writer.server_update((1.0, mine))
-
-    def read_too_early(writer: Writer, mine: int, _run: int) -> None:
-        writer.affine(mine, (1.0, writer.register()))
-
-    def from_the_future(writer: Writer, mine: int, _run: int) -> None:
-        writer.descend(mine, SERVER_MODEL, 0, 1, 0.1, version=1)
-
-    for spoil, message in (
-        (used_before_it_arrived, "has not arrived"),
-        (used_without_a_server_update, "in the order of the server versions"),
-        (infinite_weight, "weight of an update is not finite"),
-        (read_too_early, "read before it is written"),
-        (from_the_future, "does not exist yet"),
-    ):
-        with pytest.raises(TapeError, match=message):
-            broken(spoil)
-
-
 # ---- explicit events --------------------------------------------------------------------------------------------
 
 

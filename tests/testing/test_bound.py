@@ -1,8 +1,6 @@
 """A bound is asserted: computed, sampled by design, searched; a true theorem never fails, a false one leaves a case."""
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -210,49 +208,3 @@ def test_what_is_found_is_plain_data() -> None:
         "case",
         "reproduce",
     }
-
-
-@dataclass(frozen=True)
-class Slip:
-    """A theorem as text, with a slip."""
-
-    old: str
-    new: str
-
-
-TRUE = """
-id = "descent"
-title = "gradient descent on convex functions"
-algorithm = "gd"
-metric = "gap"
-assumptions = ["convex", "smooth", "deterministic"]
-conditions = ["alpha*L <= 1"]
-[step]
-alpha = "alpha"
-[terms]
-all = "R**2/(2*alpha*K)"
-"""
-SLIPS: Sequence[Any] = (
-    Slip("(2*alpha*K)", "(5*alpha*K)"),
-    pytest.param(Slip("alpha*L <= 1", "alpha*L <= 4"), marks=pytest.mark.nightly),
-    pytest.param(Slip("*K)", "*K**2)"), marks=pytest.mark.nightly),
-)
-
-
-def test_a_file_with_a_true_theorem_passes(tmp_path: Path) -> None:
-    (tmp_path / "descent.toml").write_text(TRUE)
-    found = assert_bound_holds(tmp_path / "descent.toml", candidates=60, folder=tmp_path)
-    assert found.verdict in (Verdict.HOLDS, Verdict.CONSISTENT)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["descent.toml"]
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: slip.new)
-def test_a_file_with_a_slip_is_caught_and_the_command_names_the_file(slip: Slip, tmp_path: Path) -> None:
-    file = tmp_path / "descent.toml"
-    file.write_text(TRUE.replace(slip.old, slip.new))
-    for theorem in (str(file), load_theorem(str(file))):
-        error = violated(theorem, candidates=200, folder=tmp_path)
-        command = shlex.split(error.findings[-1].reproduce)
-        assert command[2] == str(file)
-        assert invoke(command[1:]) == 1
