@@ -14,13 +14,13 @@ from boundlab.algorithms.fedcompass import (
     follow,
 )
 from boundlab.arithmetic.rational import shortest_decimal
-from boundlab.case import Case, build_delays, build_problem, replay
+from boundlab.case import Case, build_problem, replay
 from boundlab.delays import ServerPolicy
 from boundlab.errors import BoundlabError, CaseError, SpecError
 from boundlab.events import SERVER, Events
 from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.tape import RecordAt, Tape
+from boundlab.tape import RecordAt
 
 # Figure 1: Qmin = 20, Qmax = 100, five clients with 10, 5, 4, 2.5 and 2 steps a minute.
 SPEEDS = (0.1, 0.2, 0.25, 0.4, 0.5)
@@ -337,29 +337,6 @@ def test_staleness_is_counted_at_the_own_arrival_in_weights_and_at_the_update_in
 
 
 # ---- properties ---------------------------------------------------------------------------------------------------
-
-DELAYS = ("exponential", "deterministic", "pareto", "per-step", "iid")
-
-
-def sampled(chosen: dict, count: int = 120) -> tuple[FedCompassParameters, Events, Tape]:
-    n = chosen["n"]
-    rates = {} if chosen["delays"] == "iid" else {"rates": [1.0 + 0.7 * i for i in range(n)]}
-    delays = build_delays(chosen["delays"], rates, n)
-    parameters = read(
-        Qmin=chosen["Qmin"],
-        Qmax=chosen["Qmin"] * chosen["ratio"],
-        latest_time_factor=chosen["factor"],
-        st=chosen["st"],
-        normalise=chosen["normalise"],
-    )
-    found = FEDCOMPASS.sample(parameters, delays, NO_POLICY, Streams(chosen["seed"], 0), n, count)
-    return parameters, found, FEDCOMPASS.schedule(parameters, found, n, RecordAt(), 10**6)
-
-
-def split(found: Events) -> tuple[list[tuple[float, int]], list[float]]:
-    """Arrivals, and the times of named timers, as the scheduler takes them."""
-    both = list(zip(found.time.tolist(), found.actor.tolist(), strict=True))
-    return [one for one in both if one[1] != SERVER], [time for time, actor in both if actor == SERVER]
 
 
 # ---- what the paper claims of the scheduler and of the limit ------------------------------------------------------

@@ -1,29 +1,21 @@
 """Identities between algorithms, and what must not change a trajectory."""
 
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from algorithm_makers import (
     ALGORITHMS,
-    Scenario,
     assert_close,
-    in_order,
-    local_steps,
-    make_case,
-    problems,
-    rates_of,
     read,
     scenarios,
-    trajectory_of,
 )
 from hypothesis import given, settings, strategies as st
 
 from boundlab.arithmetic.recurrence import Weights
 from boundlab.case import build_delays, build_problem
-from boundlab.delays import DELAYS, DelayModel, ServerPolicy
+from boundlab.delays import ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.execute.floats import run
 from boundlab.randomness import Streams
@@ -31,26 +23,8 @@ from boundlab.registry import lookup
 from boundlab.simulate import simulate
 from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt
-from boundlab.testing.strategies import arrivals
 
-FEW = settings(max_examples=15)
 OWN = ServerPolicy("own", 0.0)
-
-
-@st.composite
-def runs(draw: Any, wait: bool = False) -> tuple[dict[str, Any], dict[str, Any], list[int]]:
-    """Draw a problem, local steps as FedBuff names them, and who arrives."""
-    clients = draw(st.integers(1, 4))
-    return draw(problems(clients)), draw(local_steps("eta_l", "M")), draw(arrivals(clients, clients if wait else 0))
-
-
-def same(problem: dict[str, Any], actors: list[int], one: tuple[str, Any], other: tuple[str, Any]) -> None:
-    """Compare the models after each event."""
-    first, second = (
-        trajectory_of(make_case(name, problem, options, in_order(actors))) for name, options in (one, other)
-    )
-    assert first[0] == second[0]
-    assert_close(first[1], second[1])
 
 
 # ---- one algorithm is another -----------------------------------------------------------------------------------
@@ -70,48 +44,6 @@ def test_equal_speeds_make_synchronous_fedavg_noise_included(name: str) -> None:
         run(tape, problem.x0, problem.oracle(streams), lambda _row, x, models=models: models.append(x.copy()))
         assert tape.record.time.tolist() == list(range(26))
     assert_close(np.array(shown["sfedavg"]), np.array(shown[name]))
-
-
-# ---- what changes nothing ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.sweep(4)
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@given(data=st.data())
-@FEW
-def test_the_names_of_clients_mean_nothing(algorithm: str, data: Any) -> None:
-    scenario: Scenario = data.draw(scenarios(algorithm))
-    to = data.draw(st.permutations(range(scenario.clients)))
-    ks, models = trajectory_of(scenario.case())
-    other_ks, other = trajectory_of(scenario.permuted(list(to)).case())
-    assert ks == other_ks
-    assert_close(models, other)
-
-
-@pytest.mark.sweep(5)
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@given(data=st.data())
-@FEW
-def test_a_coordinate_in_which_nobody_moves_means_nothing(algorithm: str, data: Any) -> None:
-    scenario: Scenario = data.draw(scenarios(algorithm))
-    models, wide = trajectory_of(scenario.case())[1], trajectory_of(scenario.padded().case())[1]
-    assert_close(models, wide[:, :-1])
-    assert not wide[:, -1].any()
-
-
-@pytest.mark.sweep(5)
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@given(data=st.data(), c=st.sampled_from([0.01, 0.3, 8.0, 1000.0]))
-@FEW
-def test_the_unit_of_f_means_nothing(algorithm: str, data: Any, c: float) -> None:
-    scenario: Scenario = data.draw(scenarios(algorithm))
-    other = scenario.rescaled(c)
-    rate = "alpha" if "alpha" in scenario.options else "eta_l"
-    if algorithm in ("async_sgd", "rennala", "ringmaster"):  # one number, not a list
-        other.options[rate] = other.options[rate][0]
-    elif not isinstance(scenario.options[rate], list):
-        other.options[rate] *= len(rates_of(scenario.options, rate, "Q" if algorithm in ("fedasync", "fedfa") else "M"))
-    assert_close(trajectory_of(scenario.case())[1], trajectory_of(other.case())[1])
 
 
 # ---- what the tape says of itself -------------------------------------------------------------------------------
@@ -134,20 +66,6 @@ def test_iterations_that_events_do_not_reach_take_no_room(algorithm: str, data: 
 
 
 # ---- sampled runs -----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, DelayModel]:
-    """Every registered delay model, for three clients of unequal speeds."""
-    trace: Path = tmp_path_factory.mktemp("trace") / "trace.csv"
-    rng = np.random.default_rng(1)
-    times, who = np.cumsum(rng.exponential(size=600)), rng.choice(3, size=600, p=[0.5, 0.3, 0.2])
-    trace.write_text(
-        "time,client\n"
-        + "".join(f"{time!r},{client}\n" for time, client in zip(times.tolist(), who.tolist(), strict=True))
-    )
-    own = {"trace": {"file": str(trace)}, "iid": {"p": [0.5, 0.2, 0.1]}, "staleness": {"uniform": "0..3"}}
-    return {model.id: build_delays(model.id, own.get(model.id, {"spread": 5}), 3) for model in DELAYS}
 
 
 def test_a_count_policy_is_the_parameter_count() -> None:

@@ -4,7 +4,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-import symbolic
 from algorithm_makers import HALVES, THREE, assert_close, assert_replays, make_case, trajectory_of
 from hypothesis import given, strategies as st
 from problem_makers import generated, make
@@ -129,8 +128,6 @@ def test_what_has_no_proximal_step_says_so():
     noisy = make("huber", c=[[0.0]], x0=3.0, sigma=0.5)
     with pytest.raises(AssumptionError, match="needs the function itself, not noisy gradients; set sigma=0"):
         run(compiled, noisy.x0, noisy.oracle(Streams(0)), lambda *_: None)
-    with pytest.raises(SpecError, match="the symbolic executor has no implicit"):
-        symbolic.run(compiled, "x", symbolic.named_gradients())
     with pytest.raises(TapeError, match="implicit must say for every update"):
         verify(dataclasses.replace(compiled, implicit=np.array([True, False])))
 

@@ -420,7 +420,7 @@ def expected_events(setting: Setting, delays: DelayModel, policy: ServerPolicy, 
 BY_THEMSELVES = {"afl_dga", "fedcompass"}  # whose schedulers have twins further below
 
 
-@pytest.mark.sweep(13)
+@pytest.mark.sweep(13, also=("async_sgd", "gd", "incremental"))
 @pytest.mark.parametrize("name", sorted({*registered("algorithms")} - BY_THEMSELVES))
 def test_the_sampler_draws_the_events_of_the_queue(name: str) -> None:
     # Six events of three clients; rounding may differ by how times are summed up.

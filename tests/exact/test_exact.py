@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import sympy
 from exact_makers import brute_force, exact_of, tiny_cases
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
 from run_makers import plan_of, tape_of
 
 from boundlab.algorithms import EventLaw, StepSize
@@ -148,9 +148,6 @@ def test_maxima_of_affine_functions_equal_brute_force_in_rational_numbers(start,
     )
     assert found.kind == "exact"
     assert found.left_text.split(" = ")[0] == str(expected)
-
-
-fractions = st.fractions(min_value=-4, max_value=4, max_denominator=4)
 
 
 def test_the_second_moment_of_one_answered_client_by_hand():
@@ -429,29 +426,6 @@ def test_a_formula_of_roots_of_long_numbers_has_a_value(text: str) -> None:
     assert float(formulas.ball(formula).mid()) == pytest.approx(value, rel=1e-12)
     assert exact is None or float(exact.evalf(30)) == pytest.approx(value, rel=1e-12)
     assert exact is not None or "**2" not in text
-
-
-ALGORITHMS = {
-    "area": ({"alpha": 0.125}, {"M": 2}),
-    "afl_dga": ({"eta": 0.0625}, {"local_steps": "1..3"}),
-    "asfedavg": ({"alpha": 0.125}, {"count": 2}),
-    "async_sgd": ({"alpha": 0.125}, {}),
-    "fedasync": ({"eta_l": 0.125}, {"beta": 0.6, "Q": 2}),
-    "fedbuff": ({"eta_l": 0.125, "eta_g": 0.75}, {"count": 2, "M": 3}),
-    "fedcompass": ({"eta": 0.125}, {"Qmin": 1, "Qmax": 4}),
-    "fedfa": ({"eta_l": 0.125}, {"K": 2, "Q": 2}),
-    "fedstaleweight": ({"eta_l": 0.125}, {"count": 2}),
-    "rennala": ({"alpha": 0.125}, {"count": 3}),
-    "ringmaster": ({"alpha": 0.125}, {"threshold": 2}),
-    "sfedavg": ({"alpha": 0.125}, {"sampled": 2}),
-}
-
-
-def drawn(name, problem, iterations, records, **rates):
-    """Return a tape of an algorithm with its options above."""
-    given_rates, options = ALGORITHMS[name]
-    options = {**given_rates, **options, **rates}
-    return tape_of(name, options, problem.n, iterations, "exponential:spread=3", records=records, seed=5)
 
 
 def test_a_step_size_of_one_third_stays_one_third():

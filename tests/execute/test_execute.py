@@ -2,7 +2,6 @@
 
 import contextlib
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 import symbolic
 import sympy
 from run_makers import tape_of
-from statements import statement_file
 
 from boundlab.arithmetic import numbers
 from boundlab.case import build_problem
@@ -37,8 +35,6 @@ from boundlab.registry import registered
 from boundlab.tape import RecordAt, Tape
 
 OPTIONS = {"A": [[[2]], [[1]], [[3]]], "b": [[0], [1], [4]], "x0": [2]}
-EXACT = build_problem("quadratic", {**OPTIONS, "sigma": 0})
-NOISY = build_problem("quadratic", {**OPTIONS, "sigma": 1})
 
 # Every algorithm at least once; where rows differ in kind (unequal local steps, implicit steps, averages), each kind.
 SETTINGS: list[tuple[str, dict[str, Any]]] = [
@@ -185,19 +181,6 @@ def test_rows_scale_each_local_step_in_the_arithmetic_of_the_reader() -> None:
 
 
 # ------------------------------------------------------------------------------------------- implicit steps and noise
-
-
-def proximal(folder: Path) -> str:
-    """Return the file of a theorem about the proximal point algorithm."""
-    return str(
-        statement_file(
-            folder,
-            algorithm="proximal_point",
-            assumptions="convex minimiser bounded-variance",
-            step={"alpha": "1/10"},
-            terms={"all": "R**2/(alpha*(K + 1))"},
-        )
-    )
 
 
 def test_noise_and_implicit_steps_are_refused_by_every_reader_alike() -> None:

@@ -61,14 +61,6 @@ def test_a_search_finds_what_no_setting_shows(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_the_same_call_finds_the_same() -> None:
-    twice = [assert_bound_holds("area.theorem8.repaired", **LAD, candidates=40) for _ in range(2)]
-    assert twice[0] == twice[1]
-    assert twice[0].verdict is Verdict.HOLDS
-    assert str(twice[0]).count("\n") == 1
-
-
-@pytest.mark.nightly
 def test_a_sample_is_as_large_as_its_gap_asks_and_says_so() -> None:
     sizes = []
     for gap in (0.5, 0.2, 0.1):
