@@ -9,14 +9,13 @@ import pytest
 import symbolic
 import sympy
 from run_makers import tape_of
+from tape_makers import interpret
 
 from boundlab.arithmetic import numbers
 from boundlab.case import build_problem
 from boundlab.errors import AssumptionError
 from boundlab.execute import (
-    Combine,
     Numbers,
-    Show,
     Update,
     enclosed,
     floats,
@@ -26,7 +25,6 @@ from boundlab.execute import (
     points,
     rationals,
     rows,
-    starts,
 )
 from boundlab.metrics import metric
 from boundlab.objective import Problem
@@ -89,24 +87,6 @@ def by_floats(tape: Tape, problem: Problem) -> list[float]:
     return seen
 
 
-def by_rows(tape: Tape, problem: Problem) -> list[float]:
-    """Follow the rows in the plainest way."""
-    registers, seen = starts(tape, problem.x0.copy(), np.zeros(problem.d)), []
-    for row in rows(tape, own_numbers(tape)):
-        match row:
-            case Combine(dst, terms):
-                registers[dst] = sum((weight * registers[src] for weight, src in terms), start=np.zeros(problem.d))
-            case Update():
-                x = registers[row.src].copy()
-                for size in row.sizes:
-                    away = size * problem.gradient(row.client, x)
-                    x = problem.prox(row.client, x, size) if row.implicit else x - away
-                registers[row.dst] = x
-            case Show():
-                seen.append(float(registers[row.src][0]))
-    return seen
-
-
 def by_rationals(tape: Tape, problem: Problem, *, balls: bool) -> list[float]:
     seen: list[float] = []
     model = problem.rational(problem.spec())
@@ -159,7 +139,7 @@ def test_all_arithmetics_run_the_same_program(name: str, options: dict[str, Any]
     wanted = by_floats(tape, problem)
     assert len(wanted) >= 4
     others = {
-        "rows": by_rows(tape, problem),
+        "rows": [float(x[0]) for x in interpret(tape, problem).shown],
         "balls": by_rationals(tape, problem, balls=True),
         "floats with errors": with_errors(tape, problem),
         "points": by_points(tape, problem),
