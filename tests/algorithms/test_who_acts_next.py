@@ -1,7 +1,7 @@
 """Who acts next: the sampler, the program and the compiler of each algorithm, and an event queue of the tests' own.
 
-Three clients and six events. Where arrivals forget, the conditional laws of the next event are the same fractions along
-two random pasts of each setting; under other laws of delays the events themselves are the same, one by one.
+Three clients and six events. Where arrivals forget, the conditional laws of the next event that programs have are the
+queue's, along two random pasts of each setting; under any law of delays samplers draw its very events, one by one.
 """
 
 import itertools
@@ -122,92 +122,28 @@ def settings(name: str) -> list[Setting]:
 # ---- arrivals that forget ---------------------------------------------------------------------------------------
 
 
-@dataclass
-class Ticking(DelayModel):
-    """Client i is done with whatever it does at its own ticks: as much as anybody knows of arrivals that forget."""
-
-    ticks: Sequence[int]
-    id: str = "ticking"
-    n: int = N
-
-    def sample(self, streams: Any, count: int, server_rate: float) -> Events:
-        actor = np.array(list(itertools.islice(itertools.cycle([*self.ticks, 0, 1, 2]), count)), dtype=np.int32)
-        actor[: len(self.ticks)] = self.ticks[:count]
-        return Events(np.arange(1.0, count + 1.0), actor)
-
-    def rates(self) -> Any:
-        return np.array([float(one) for one in P])
-
-    @property
-    def how_rates(self) -> str:
-        return "given"
-
-
-@dataclass
-class Drawn:
-    """Streams whose numbers are known: those of each event, one event after the other."""
-
-    rows: Sequence[Sequence[float]]
-    trial: int = 0
-    seed: int = 0
-
-    def uniforms(self, stream: Stream, client: Any, update: Any, count: int) -> Any:
-        assert stream == Stream.SCHEDULE
-        flat = [one for row in self.rows for one in row]
-        if np.ndim(update) == 0 and count == N and self.rows and len(self.rows[0]) == N:
-            return np.array([self.rows[int(update)]])
-        return np.array([(flat + [0.5] * count)[:count]])
-
-
 Key = tuple[Any, ...]  # what happens next: who arrives, whom it concerns, what was drawn
 
 
-def cells(setting: Setting) -> list[tuple[tuple[float, ...], Fraction]]:
-    """Return what an event draws as middles of cells on which events are the same, with probabilities."""
+def drawn_next(setting: Setting, k: int) -> dict[Key, Fraction]:
+    """Return the law of iteration k = 0, 1, … of an algorithm that asks clients by itself, as its page has it."""
     name, one = setting.algorithm.id, setting.parameters
-    thirds = [((place / 6,), Fraction(1, 3)) for place in (1, 3, 5)]
-    p = Fraction(getattr(one, "p_c", 1)).limit_denominator(10)
-    coins = [((float(p / 2),), p), *([((float((1 + p) / 2),), 1 - p)] if p < 1 else [])]
-    orders = [(ranks, Fraction(1, 6)) for ranks in itertools.permutations((1 / 6, 1 / 2, 5 / 6))]
-    if name == "scaffnew":
-        return coins
-    if name == "lsvrg":
-        return [((*who, *coin), a * b) for who, a in thirds for coin, b in coins]
-    if getattr(one, "sampling", "") == "uniform":
-        return thirds
-    if getattr(one, "sampled", None) is not None or getattr(one, "order", "") == "shuffled":
-        return orders
-    return [((), Fraction(1))]
-
-
-def sampled_next(setting: Setting, past: list[tuple[Any, tuple[float, ...]]]) -> dict[Key, Fraction]:
-    """Return the law of the event after these ticks and draws, as the sampler has it."""
-    office, found, weight = setting.office(), {}, {}
-    ticks, rows = [tick for tick, _ in past], [row for _, row in past]
-    place, named = len(past), setting.algorithm.server == "any" and setting.parameters.count is None
-    everybody = [*range(N), SERVER] if named else range(N) if office is not None else [0]
-    for tick, (row, share) in itertools.product(everybody, cells(setting)):
-        policy = ServerPolicy("given" if named else "own", float(P_S))
-        delays, streams = Ticking([*ticks, tick]), Drawn([*rows, row])
-        events = setting.algorithm.sample(setting.parameters, delays, policy, streams, N, place + 1)
-        one = setting.algorithm.events_as_json(events)[place]
-        if office is not None and one[0] != place + 1:
-            continue  # nobody waits for this tick
-        key = (SERVER if one[1] == "s" else one[1], *one[2:])
-        if isinstance(key[0], list):
-            key = (tuple(key[0]),)
-        chance = P_S if tick == SERVER else P[tick] if office is not None else Fraction(1)
-        found[key] = found.get(key, Fraction(0)) + chance * share
-        weight[tick] = chance
-    total = sum(weight.values())
-    return {key: chance / total for key, chance in found.items()}
-
-
-def as_event(setting: Setting, event: tuple[int, ...]) -> Key:
-    """Return an event of the program as the sampler's."""
-    if setting.algorithm.id in ("sfedavg", "incremental"):
-        return (tuple(event),)
-    return event
+    if name in ("scaffnew", "lsvrg"):
+        p = Fraction(one.p_c).limit_denominator(10)
+        coins = {1: p, 0: 1 - p}
+        asked = range(N) if name == "lsvrg" else [SERVER]
+        return {(i, coin): share / len(asked) for i in asked for coin, share in coins.items() if share}
+    events: list[Key] = [(SERVER,)]
+    sampled = getattr(one, "sampled", None)
+    if name == "sfedavg":
+        events = [*itertools.combinations(range(N), sampled or N)]
+    elif name == "incremental":
+        events = [*itertools.permutations(range(N))] if one.order == "shuffled" else [tuple(range(N))]
+    elif getattr(one, "sampling", "") in ("cyclic", "uniform"):
+        events = [(k % N,)] if one.sampling == "cyclic" else [(i,) for i in range(N)]
+    elif sampled is not None and sampled < N and (one.iteration == "pass" or (k + 1) % one.M == 0):
+        events = [(SERVER, *who) for who in itertools.combinations(range(N), sampled)]
+    return {event: Fraction(1, len(events)) for event in events}
 
 
 def queued_next(setting: Setting, office: Office) -> dict[Key, Fraction]:
@@ -248,86 +184,41 @@ def counting_next(office: Office) -> dict[tuple[int, ...], Fraction]:
     return found
 
 
-@dataclass
-class Walk:
-    """A past: ticks and draws, the queue and the program after it, and who was ignored since the last that counted."""
-
-    past: list[tuple[Any, tuple[float, ...]]]
-    office: Office | None
-    control: Control
-    ignored: tuple[int, ...] = ()
-    number: int = 0
-    actors: list[Key] = field(default_factory=list)
-
-
 def compare_laws(setting: Setting, pasts: int) -> None:
     """Compare all laws of the next event after some pasts."""
     program, rng = setting.program(), np.random.default_rng(46)
-    draws, area = cells(setting), setting.algorithm.server == "any"
-    grouped = area and setting.parameters.count is not None
-
-    def server_moves(walk: Walk) -> Walk:
-        while grouped and program.choices(walk.control, LAW) == [((SERVER,), 1)]:
-            walk.control = program.event(walk.control, (SERVER,), walk.number).control
-            walk.number += 1
-        return walk
-
-    def look(walk: Walk) -> dict[Key, Fraction]:
-        found = sampled_next(setting, walk.past)
-        assert sum(found.values()) == 1
-        law = programmed_next(program, walk.control)
-        if walk.office is None:
-            assert found == {as_event(setting, event): share for event, share in law.items()}, (setting.words, walk)
-            return found
-        assert found == queued_next(setting, walk.office), (setting.words, walk)
-        if setting.parameters and walk.office.stalest < np.inf and not walk.office.stops:
-            if not walk.ignored:  # the program tells those that are ignored together with the next that counts
-                assert law == counting_next(walk.office), (setting.words, walk)
-        else:
-            assert law == found, (setting.words, walk)
-        return found
-
-    def step(walk: Walk, key: Key, row: tuple[float, ...]) -> Walk:
-        office, ignored, control, number = walk.office, walk.ignored, walk.control, walk.number
-        event, tick = (key if not isinstance(key[0], tuple) else key[0]), key[0] if walk.office is not None else 0
-        late = False
-        if office is not None and tick != SERVER:
-            office = office.copy()
-            late = office.late(tick)
-            office.arrive(tick, key[1] if office.named else None)
-        if late:
-            ignored = (*ignored, tick)
-        else:
-            control = program.event(control, (*ignored, *event), number).control
-            ignored, number = (), number + 1
-        after = Walk([*walk.past, (tick, row)], office, control, ignored, number, [*walk.actors, key])
-        return server_moves(after)
-
-    opening = Walk([], setting.office(), program.opening()[1])
+    grouped = setting.algorithm.server == "any" and setting.parameters.count is not None
     for _ in range(pasts):
-        walk = opening
-        for _ in range(EVENTS):
-            law = look(walk)
-            key = sorted(law)[int(rng.integers(len(law)))]
-            rows = [row for row, _ in draws]
-            if len(rows) > 1:  # one of the draws that make this event
-                rows = [row for row in rows if key in sampled_one(setting, walk, key, row)]
-            walk = step(walk, key, rows[int(rng.integers(len(rows)))])
-        compiles(setting, walk.actors)
+        office, control = setting.office(), program.opening()[1]
+        actors: list[int] = []
+        ignored: tuple[int, ...] = ()
+        number = 0
+        # The program tells those that are ignored together with the next that counts.
+        skips = office is not None and office.stalest < np.inf and not office.stops
+        for k in range(EVENTS):
+            expected = drawn_next(setting, k) if office is None else queued_next(setting, office)
+            if not ignored:
+                law = counting_next(office) if skips else expected
+                assert programmed_next(program, control) == law, (setting.words, actors)
+            event = sorted(expected)[int(rng.integers(len(expected)))]
+            late = False
+            if office is not None and event[0] != SERVER:
+                late = office.late(event[0])
+                office.arrive(event[0], event[1] if office.named else None)
+            if late:
+                ignored = (*ignored, event[0])
+            else:
+                control = program.event(control, (*ignored, *event), number).control
+                ignored = ()
+                number += 1
+            while grouped and program.choices(control, LAW) == [((SERVER,), 1)]:
+                control = program.event(control, (SERVER,), number).control
+                number += 1
+            actors.append(event[0])
+        compiles(setting, actors)
 
 
-def sampled_one(setting: Setting, walk: Walk, key: Key, row: tuple[float, ...]) -> list[Key]:
-    """Return what the sampler makes of one draw, with the client of an event at work."""
-    tick, ticks = key[0] if walk.office is not None else 0, [one for one, _ in walk.past]
-    policy, delays = ServerPolicy("own", 0.0), Ticking([*ticks, tick])
-    streams = Drawn([*(one for _, one in walk.past), row])
-    events = setting.algorithm.sample(setting.parameters, delays, policy, streams, N, len(walk.past) + 1)
-    one = setting.algorithm.events_as_json(events)[-1]
-    found = (SERVER if one[1] == "s" else one[1], *one[2:])
-    return [(tuple(found[0]),) if isinstance(found[0], list) else found]
-
-
-def compiles(setting: Setting, actors: list[Key]) -> None:
+def compiles(setting: Setting, actors: list[int]) -> None:
     """The compiler takes this run, and none in which somebody arrives last who is not at work."""
     office = setting.office()
     if office is None or office.named:
@@ -337,19 +228,18 @@ def compiles(setting: Setting, actors: list[Key]) -> None:
         events = Events(np.arange(1.0, len(who) + 1.0), np.array(who, dtype=np.int32))
         setting.algorithm.schedule(setting.parameters, events, N, RecordAt(), 10**6)
 
-    who = [key[0] for key in actors]
-    schedule(who)
-    for actor in who:
+    schedule(actors)
+    for actor in actors:
         if actor != SERVER:
             office.arrive(actor)
     for idle in {*range(N)} - {*office.busy()}:
         with pytest.raises(SpecError, match="has nothing to send"):
-            schedule([*who, idle])
+            schedule([*actors, idle])
 
 
 @pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", WITH_PROGRAM)
-def test_sampler_program_and_queue_have_one_law_of_who_acts_next(name: str) -> None:
+def test_program_and_queue_have_one_law_of_who_acts_next(name: str) -> None:
     for setting in settings(name):
         compare_laws(setting, pasts=2)
 

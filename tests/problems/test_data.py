@@ -62,7 +62,7 @@ def test_idx_folders_are_read_compressed_or_not(tmp_path: Path, zipped: bool) ->
     assert load(f"mnist:{tmp_path / 'set'}").name.startswith("mnist:")
 
 
-IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
+IMAGES = "train-images-idx3-ubyte"
 SOUND = pictures()
 BROKEN_IDX: dict[str, tuple[dict[str, Any], dict[str, Callable[[bytes], bytes]], str]] = {
     # How the folder is written, what becomes of its files, and what is said.
