@@ -25,7 +25,6 @@ from event_queue import (
 )
 from test_afl_dga import Messages
 from test_compass_in_fractions import Fractions
-from test_programs import SET
 
 from boundlab.algorithms import Algorithm, Control, EventLaw, EventProgram, undeclared_draws
 from boundlab.arithmetic.rational import shortest_decimal
@@ -44,6 +43,16 @@ P = (Fraction(1, 4), Fraction(1, 8), Fraction(1, 8))
 P_S = Fraction(1, 2)
 NO_POLICY = ServerPolicy("own", 0.0)
 LAW = EventLaw(np.array(P, dtype=object), P_S)
+STEP = {name: one.step_size_symbols[0] for name, one in sorted(registered("algorithms").items())}
+SET = {
+    **{name: {step: "0.5"} for name, step in STEP.items()},
+    "fedasync": {"eta_l": "0.5", "beta": "0.75"},
+    **{name: {"alpha": "0.5", "p_c": "0.5"} for name in ("lsvrg", "scaffnew")},
+    "heavy_ball": {"alpha": "0.5", "beta": "0.5"},
+    "ogm": {"alpha": "0.5", "K": "40"},
+    "ringmaster": {"alpha": "0.5", "threshold": "2"},
+    "fedcompass": {"eta": "0.5", "Qmin": "1", "Qmax": "4"},
+}
 # Of these the options of one algorithm are combined with each other; every word of all others is tried by itself.
 WHO_ACTS = frozenset(
     {"count", "reply", "stops", "threshold", "sampling", "sampled", "iteration", "order", "p_c", "start"}

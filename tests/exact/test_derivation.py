@@ -506,6 +506,20 @@ def test_to_and_fro_goes_nowhere(tmp_path):
     assert [row[2] for row in rows(result)] == ["1", "−1"] * 3
 
 
+def test_irrational_steps_have_moments_too(tmp_path):
+    # One step of √2 with unit noise: E x_1² = (1 − √2)² + 2.
+    result = on_a_parabola(
+        tmp_path,
+        "squared-distance",
+        "9*R**2 + 9*alpha**2*sigma**2",
+        1,
+        parameters={"alpha": "sqrt(2)"},
+        problem={"sigma": 1},
+    )
+    assert result.kind in ("exact", "enclosure")
+    assert result.left == pytest.approx((1 - 2**0.5) ** 2 + 2, rel=1e-12)
+
+
 def test_a_number_near_one_is_not_one(tmp_path):
     result = on_a_parabola(tmp_path, "gap", "R**2*L", 2, parameters={"alpha": "1/10000000000000"})
     happened = said(result, "What happens")
