@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_makers import tape_of
 
 from boundlab.case import build_delays, build_problem
 from boundlab.cli import invoke
 from boundlab.compare import compare as compare_plan
-from boundlab.errors import AssumptionError
+from boundlab.errors import AssumptionError, SpecError
+from boundlab.execute import moments
 from boundlab.instance import make_plan
 from boundlab.metrics import Series, metric
 from boundlab.registry import lookup
@@ -196,7 +198,12 @@ def test_no_engine_takes_the_best_iterate_for_a_mean(tmp_path: Path, capsys: pyt
     assert "needs a mean of recorded quantities, not best-gap" in capsys.readouterr().err
 
 
-@pytest.mark.nightly
+def test_moments_refuse_a_metric_that_is_no_mean() -> None:
+    tape = tape_of("gd", {"alpha": 0.5}, 1, 2, "deterministic")
+    with pytest.raises(SpecError, match=r"moments need .* which best-gap is not"):
+        moments.conditional(metric("best-gap"), build_problem("quadratic", {}), tape, 1.0, np.array([2]))
+
+
 def test_rounding_is_no_refutation_of_a_best_iterate() -> None:
     # The bound is 1e-120 in the end, and no float comes nearer to the minimiser than 1e-17.
     theorem = load_theorem(str(THEOREM))
