@@ -17,6 +17,7 @@ from boundlab.algorithms import Algorithm, _fold
 from boundlab.arithmetic import compiled as machine
 from boundlab.arithmetic.recurrence import Weights
 from boundlab.case import problem_from
+from boundlab.compare import compare
 from boundlab.compare.trials import trial_tape
 from boundlab.errors import BoundlabError
 from boundlab.execute import enclosed, floats, iterates
@@ -25,6 +26,7 @@ from boundlab.metrics import METRICS, Certified, Proved
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
+from boundlab.simulate import NUMPY, Backend
 from boundlab.tape import RecordAt, Tape
 from boundlab.testing._algorithm import CompiledRun, Subject
 
@@ -296,6 +298,20 @@ def test_many_points_are_measured_as_one_is(kind: str, seed: int) -> None:
             single = list(X) if rows_of is X else list(zip(X, off, strict=True))
             each = np.array([metric.at(function, one) for one in single]).T
             np.testing.assert_allclose(many, each, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.sweep(2)
+@pytest.mark.parametrize("noise", ["", ",sigma=0.5"])
+@pytest.mark.parametrize("theorem", ["fedbuff.rf1", "area.theorem8.repaired", "classics.gd.convex"])
+def test_a_comparison_is_the_same_on_every_backend(theorem: str, noise: str) -> None:
+    try:
+        plan = plan_of(theorem, f"huber:clients=3,dimension=2,x0=1{noise}", "exponential:spread=3", 40)
+    except BoundlabError:  # a theorem without noise
+        return
+    found = [compare(plan, 8, 0, exact=False, backend=backend) for backend in (NUMPY, Backend("compiled"))]
+    assert found[0].verdict is found[1].verdict
+    np.testing.assert_allclose(found[1].band.mean, found[0].band.mean, rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(found[1].bound, found[0].bound, rtol=1e-12)
 
 
 @pytest.mark.sweep(2)
