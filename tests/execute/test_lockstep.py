@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+import tape_makers
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 from instance_makers import BUILT_IN, fitting
 from run_makers import tape_of
 from tape_makers import programs
@@ -19,7 +20,7 @@ from boundlab.execute.packing import pack
 from boundlab.metrics import METRICS, Certified
 from boundlab.objective import Problem
 from boundlab.randomness import Stream, Streams
-from boundlab.tape import RecordAt, Tape
+from boundlab.tape import Initial, Op, RecordAt, Tape
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install boundlab[torch]")
 
@@ -206,8 +207,12 @@ def test_intervals_are_those_of_single_points() -> None:
         np.testing.assert_allclose(np.stack([low, high], axis=1), each, rtol=1e-12, atol=1e-14)
 
 
+NO_SUM = tape_makers.tape_of(1, [Initial.START], [(Op.DESCEND, 0, 0, 2, 3, 0.5)])
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(programs(4), min_size=1, max_size=3), st.sampled_from([1, 10**9]))
+@given(tapes=st.lists(programs(4), min_size=1, max_size=3), wide=st.sampled_from([1, 10**9]))
+@example(tapes=[NO_SUM], wide=10**9)
 def test_any_programs_combined_many_at_a_time_or_one_by_one(
     monkeypatch: pytest.MonkeyPatch, tapes: list[Tape], wide: int
 ) -> None:
