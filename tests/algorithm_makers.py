@@ -1,7 +1,7 @@
 """Cases of arrival-driven algorithms for tests: by hand, and at random."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -118,43 +118,6 @@ class Scenario:
 
     def case(self) -> Case:
         return make_case(self.algorithm, self.problem, self.options, self.events)
-
-    def permuted(self, to: list[int]) -> "Scenario":
-        """Client i becomes client to[i]."""
-        back = np.argsort(to)
-        problem = {
-            key: np.asarray(self.problem[key])[back].tolist() for key in ("A", "b", "c", "w") & self.problem.keys()
-        }
-        options = dict(self.options)
-        if "weights" in options:
-            options["weights"] = [options["weights"][i] for i in back]
-        events = [
-            [time, *([to[i] for i in who] if isinstance(who, list) else to[who] for who in actors)]
-            for time, *actors in self.events
-        ]
-        return replace(self, problem=self.problem | problem, options=options, events=events)
-
-    def padded(self) -> "Scenario":
-        """Add a coordinate in which everybody starts at his minimiser 0."""
-        wide = {key: np.pad(self.problem[key], ((0, 0), (0, 1))).tolist() for key in ("b", "c") & self.problem.keys()}
-        wide["x0"] = [*self.problem["x0"], 0.0]
-        if "A" in self.problem:
-            wide["A"] = np.pad(self.problem["A"], ((0, 0), (0, 1), (0, 1)))
-            wide["A"][:, -1, -1] = 1.0
-            wide["A"] = wide["A"].tolist()
-        else:
-            wide["w"] = np.pad(self.problem["w"], ((0, 0), (0, 1)), constant_values=1.0).tolist()
-        return replace(self, problem=self.problem | wide)
-
-    def rescaled(self, c: float) -> "Scenario":
-        """Take c·f and the step size divided by c."""
-        key = "A" if "A" in self.problem else "w"
-        rate = "alpha" if "alpha" in self.options else "eta_l"
-        return replace(
-            self,
-            problem=self.problem | {key: (c * np.asarray(self.problem[key])).tolist()},
-            options=self.options | {rate: [value / c for value in np.atleast_1d(self.options[rate]).tolist()]},
-        )
 
 
 @st.composite

@@ -8,13 +8,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from boundlab.algorithms.area import AREA
 from boundlab.case import read_case
 from boundlab.events import Events
 from boundlab.exact import ExactResult, evaluate
-from boundlab.execute.floats import run
-from boundlab.metrics import Certified, metric
-from boundlab.tape import RecordAt
 from boundlab.theorems import Theorem, load_theorem
 
 
@@ -82,17 +78,6 @@ def sequences(p: Sequence[Any], p_s: Any, K: int, count: int | None) -> Iterator
     for sequence in itertools.product(range(len(actors)), repeat=length):
         who = np.array([actors[one] for one in sequence], dtype=np.int32)
         yield float(np.prod([weights[one] for one in sequence])), Events(np.arange(1.0, length + 1), who)
-
-
-def over_tapes(problem: Any, parameters: Any, p: np.ndarray, p_s: float, side: str, K: int) -> float:
-    """Return the expectation by the tape executor, sequence by sequence; under a count p_s is not read."""
-    left, total = metric(side), 0.0
-    records = RecordAt(np.array([K]), average=left.over.averages_iterates)
-    for weight, events in sequences(p, p_s, K, parameters.count):
-        tape, seen = AREA.schedule(parameters, events, problem.n, records, K), []
-        run(tape, problem.x0, problem.full_gradients(), lambda _m, x, seen=seen: seen.append(x.copy()))
-        total += weight * left.at(Certified(problem), seen[0])[0]
-    return total
 
 
 def tiny_cases(largest: int, last: int) -> dict[str, st.SearchStrategy[Any]]:

@@ -92,19 +92,24 @@ class Run(NamedTuple):
         return [self.shown[versions.index(version)] for version in range(int(tape.version[-1]) + 1)]
 
 
-def interpreted(tape: Tape, x0: np.ndarray, step: Callable[[Update[float], np.ndarray, float], np.ndarray]) -> Run:
-    """Execute a tape row by row, in the plainest way, with a function that takes one local step."""
+def interpreted(
+    tape: Tape, x0: np.ndarray, step: Callable[[Update[float], np.ndarray, Any], np.ndarray], number: Any = float
+) -> Run:
+    """Execute a tape row by row, in the plainest way, with a function that takes one local step.
+
+    With ``number=Fraction`` and an array of fractions nothing is rounded.
+    """
     registers = {place: one for place, one in enumerate(starts(tape, x0, np.zeros_like(x0))) if one is not None}
     run = Run(registers, [], [], [])
     for row in rows(tape, own_numbers(tape)):
         match row:
             case Combine():
-                registers[row.dst] = sum((c * registers[s] for c, s in row.terms), np.zeros_like(x0))
+                registers[row.dst] = sum((number(c) * registers[s] for c, s in row.terms), np.zeros_like(x0))
             case Update():
                 x = registers[row.src]
                 run.starts.append(x)
                 for size in row.sizes:
-                    x = step(row, x, size)
+                    x = step(row, x, number(size))
                 run.ends.append(x)
                 registers[row.dst] = x
             case _:

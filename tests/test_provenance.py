@@ -19,8 +19,6 @@ from boundlab.delays import DELAYS, read_policy
 from boundlab.randomness import Streams
 from boundlab.theorems import load_theorem
 
-README = ("--problem=lad:x0=3", "--delays=iid:p_s=0.5", "--iterations=6", "--set=M=50")
-
 
 def test_a_delay_model_is_rebuilt_from_its_spec_without_the_file_that_it_was_read_from(tmp_path: Path) -> None:
     """From options of its own each is: the suite of conformance says so."""
@@ -96,23 +94,6 @@ def test_a_theorem_from_a_file_stands_in_the_result_with_its_text(tmp_path: Path
     assert found["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
     (tmp_path / "again.toml").write_text(found["text"], encoding="utf-8")
     assert load_theorem(str(tmp_path / "again.toml")).as_dict()["terms"] == theorem.as_dict()["terms"]
-
-
-@pytest.mark.nightly
-def test_the_violation_of_the_readme_is_confirmed_exactly_from_the_file_that_it_leaves(
-    tmp_path: Path, capsys: Any, monkeypatch: Any
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    left = output(capsys, "compare", "area.theorem8", *README, "--trials=400", code=1)["written"]
-    assert left == ["area.theorem8.case.json"]
-    case = json.loads((tmp_path / left[0]).read_text(encoding="utf-8"))
-    assert case["claim"]["lower"] > case["claim"]["bound"]
-    assert case["constants"]["B"]["how"]
-    exact = output(capsys, "exact", "area.theorem8", *left, code=1)
-    assert (exact["verdict"], exact["kind"]) == ("violated", "exact")
-    assert exact["left"] == pytest.approx(3 - 9 * 51**0.5 / 136, rel=1e-15)
-    sampled = output(capsys, "compare", "area.theorem8", *README, "--trials=400", "--sampled", code=1)["written"]
-    assert len(output(capsys, "run", *sampled)["trajectory"]) == 6
 
 
 def test_a_result_is_repeated_from_what_it_holds(tmp_path: Path, capsys: Any) -> None:

@@ -82,16 +82,6 @@ def test_a_sweep_says_how_many_cells_hold(form: str, swept: Path, capsys: Any) -
     assert invoke([*typed, "--require=holds", "-q"]) == 3
 
 
-@pytest.mark.nightly
-def test_a_sweep_says_so_to_python_and_in_its_map(swept: Path) -> None:
-    found = bl.results(swept)
-    assert set(found.verdict.split(", ")) == {"2 consistent", "2 holds"}
-    assert sorted(row["verdict"] for row in found.rows()) == ["consistent"] * 2 + ["holds"] * 2
-    figure = found.heat("M", "problem")
-    assert sorted(text.get_text() for text in figure.axes[0].texts) == ["", "", "~", "~"]
-    assert figure.get_supxlabel() == "~ consistent: nothing guaranteed"
-
-
 def test_marks_of_the_map_tell_all_verdicts_apart() -> None:
     """Of what is open or without an answer there is one, and the rows say which it is."""
     names = ["theorem", "M", "p"]

@@ -1,6 +1,5 @@
 """AFL-DGA: hand calculations, the printed trajectory, what is read off, and what is refused."""
 
-import json
 import math
 
 import numpy as np
@@ -10,13 +9,12 @@ from algorithm_makers import some_problem
 from hypothesis import example, given, strategies as st
 from symbolic import Vector, named_gradients, run as run_symbols, terms
 
-from boundlab.algorithms.afl_dga import AFL_DGA, AflDgaParameters, _distance, check_order
-from boundlab.case import build_problem, load_case, replay
+from boundlab.algorithms.afl_dga import AFL_DGA, AflDgaParameters, _distance
+from boundlab.case import build_problem
 from boundlab.delays import DELAYS
 from boundlab.errors import AssumptionError, CaseError, SpecError
 from boundlab.events import Events
 from boundlab.execute.floats import run
-from boundlab.objective import Oracle
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.tape import RecordAt, usage
@@ -83,21 +81,6 @@ def test_replay_reproduces_the_hand_calculation(scaling, own):
     last = 113 / 64 - (113 / 64 + own - 4) / 4
     expected = [3] * 4 + [2.5] * 5 + [2.125] * 5 + [113 / 64] * 8 + [last]
     assert np.allclose(shown[:, 0], expected, rtol=1e-13, atol=0)
-
-
-def test_the_command_replays_a_case_file(tmp_path):
-    file = tmp_path / "case.json"
-    rows = [[k, *row] for k, row in enumerate(TWO, 1)]
-    problem = {"type": "quadratic", **QUADRATIC}
-    file.write_text(
-        json.dumps({"algorithm": "afl_dga", "problem": problem, "parameters": {"eta": 0.5}, "events": rows})
-    )
-    case = load_case(file)
-    assert case.algorithm.events_as_json(case.events) == rows
-    trajectory = replay(case)
-    assert [entry["k"] for entry in trajectory] == [0] * 4 + [1] * 5 + [2] * 5 + [3] * 8 + [4]
-    assert trajectory[9]["event"] == "aggregate"
-    assert trajectory[-1]["x"] == [pytest.approx(113 / 64 - (113 / 64 + 45 / 32 - 4) / 4, rel=1e-13)]
 
 
 # One client, f = x²/2, x0 = 1, η = 1/4, K = 2: gradients 1, 3/4 of round 1; ḡ = 7/8. The client's model after the
@@ -315,50 +298,6 @@ def test_the_tape_is_the_message_passing_algorithm(rows, scaling, eta, name):
     assert np.allclose(registers[tape.notes["client_model"]], reference.models, rtol=1e-9, atol=1e-9)
 
 
-@given(st.integers(1, 10), st.sampled_from([0.05, 0.2]), st.sampled_from(["sum", "average", "analysis"]))
-def test_one_step_everybody_and_no_delay_is_gradient_descent(rounds, eta, scaling):
-    problem = some_problem()
-    rows = []
-    for r in range(1, rounds + 1):
-        for word in ("step", "send"):
-            rows += [(i, word, r) for i in range(3)]
-        rows.append((S, "aggregate", r))
-        rows += [(i, "recv", r) for i in range(3)]
-    shown, tape = replayed(problem, rows, eta=eta, scaling=scaling)
-    x, expected = problem.x0, []
-    for _ in range(rounds):
-        x = x - eta * np.mean([problem.gradient(i, x) for i in range(3)], axis=0)
-        expected.append(x)
-    assert np.allclose(shown[6::10], expected, rtol=1e-10, atol=1e-10)
-    found = AFL_DGA.quantities(None, tape, rounds, {})
-    wanted = {"K_m": 1, "D_m": 0, "tau_max": 1, "S": 0, "M_own": 0, "SM2": 0, "reuse": 0, "reuse_n": 0, "tau_sum": 3}
-    assert {name: found[name] for name in wanted} == wanted
-
-
-@given(st.integers(1, 4), st.integers(1, 6), st.randoms(use_true_random=False))
-def test_with_the_server_scaled_by_k_server_and_clients_follow_one_trajectory(K, rounds, random):
-    problem = some_problem()
-    rows, owed = [], [[], [], []]
-    for r in range(1, rounds + 1):
-        for i in random.sample(range(3), 3):
-            rows += [(i, "step", r)] * K + [(i, "send", r)]
-        rows.append((S, "aggregate", r))
-        for i in range(3):
-            owed[i].append(r)
-            while owed[i] and (r == rounds or random.random() < 0.5):
-                rows.append((i, "recv", owed[i].pop(0)))
-    scaled, plain = (
-        AFL_DGA.schedule(parameters(eta=0.05, server=server), events_of(rows, 3), 3, RecordAt(), 10**6)
-        for server in ("k-scaled", "plain")
-    )
-    ends = run(scaled, problem.x0, problem.full_gradients(), lambda _row, _x: None)
-    for model in ends[scaled.notes["client_model"]]:
-        assert np.allclose(model, ends[0], rtol=1e-10, atol=1e-10)
-    ends = run(plain, problem.x0, problem.full_gradients(), lambda _row, _x: None)
-    apart = np.abs(ends[plain.notes["client_model"]] - ends[0]).max()
-    assert apart < 1e-10 if K == 1 else apart > 1e-6
-
-
 def test_k_scaled_refuses_a_round_without_one_number_of_steps():
     rows = [(0, "step", 1), (0, "send", 1), (1, "step", 1), (1, "step", 1), (1, "send", 1), (S, "aggregate", 1)]
     with pytest.raises(CaseError, match="participants of round 1 took 1, 2"):
@@ -400,49 +339,6 @@ def test_the_statistics_of_the_hand_calculation():
     # The first two rounds alone know nothing of round 3.
     early = AFL_DGA.quantities(None, tape, 2, {})
     assert (early["K_m"], early["D_m"], early["S"], early["M_own"], early["tau_sum"]) == (1, 1, 1, 0, 2.5)
-
-
-class Constant(Oracle):
-    """A gradient of length 1 for each local step, its direction anything."""
-
-    def __init__(self, signs):
-        self.signs, self.next = signs, 0
-        self.points = []
-
-    def draws(self, clients, updates, steps):
-        return np.zeros((len(clients), steps))
-
-    def draw_size(self, steps):
-        return steps
-
-    def step(self, x, client, draw, step_size):
-        self.points.append(x.copy())
-        x -= step_size * self.signs[self.next % len(self.signs)]
-        self.next += 1
-
-
-@given(
-    histories(size=50),
-    st.sampled_from(["sum", "average", "analysis"]),
-    st.lists(st.sampled_from([-1.0, 1.0]), min_size=1, max_size=40),
-)
-def test_no_gradient_is_taken_further_from_the_server_than_the_statistics_say(rows, scaling, signs):
-    # Equation (P) with (B): |w^t − w_ij| ≤ ηG(S_ij + M_ij), here with η = G = 1 and any signs.
-    tape = AFL_DGA.schedule(parameters(1.0, scaling=scaling), events_of(rows, 3), 3, RecordAt(), 10**6)
-    oracle, server = Constant(signs), []
-    run(tape, np.zeros(1), oracle, lambda _row, x: server.append(float(x[0])))
-    T = int(tape.version[-1])
-    found = AFL_DGA.quantities(None, tape, T, {})
-    far = [
-        abs(server[t] - float(oracle.points[run][0]))
-        for run, t in zip(tape.uses.update.tolist(), tape.uses.version.tolist(), strict=True)
-    ]
-    assert max(far) <= found["S"] + found["M_own"] + 1e-9
-    if scaling == "analysis":
-        assert found["M_own"] <= found["K_m"] + found["D_m"] - 1
-        shown = AFL_DGA.figures(None, tape)
-        assert shown["M"] == found["M_own"]
-        assert shown["S"] <= found["S"]
 
 
 def missing_and_own(rows, scaling, n):
@@ -559,74 +455,6 @@ def test_events_without_words_are_not_afl_dgas():
 def sampled(model, streams, clients=4, count=1500, model_options=None, **options):
     chosen = next(kind for kind in DELAYS if kind.id == model).build(Options("delays", model_options or {}), clients)
     return AFL_DGA.sample(parameters(0.1, **options), chosen, None, streams, clients, count)
-
-
-RULES = [
-    {},
-    {"participation": 0.5, "local_steps": "1..4", "correction_delay": "0..5"},
-    {"periods": [1, 2, 3, 5], "local_steps": 2, "correction_delay": 3, "scaling": "analysis"},
-    {"participation": [1, 0.5, 0.2, 0.1], "t_d": 4, "local_steps": "1..3", "correction_delay": "0..9"},
-    {"participation": 0.02, "first_round": "drawn"},
-]
-
-
-@pytest.mark.sweep(6)
-@pytest.mark.parametrize("model", [kind.id for kind in DELAYS if kind.id != "staleness"])
-@pytest.mark.parametrize("options", RULES)
-def test_every_delay_model_gives_schedules_that_can_happen(model, options, tmp_path):
-    extra = {}
-    if model == "trace":
-        file = tmp_path / "trace.csv"
-        file.write_text("".join(f"{k},{(k * k + k // 7) % 4}\n" for k in range(1, 9000)) + "9001,3\n")
-        extra = {"file": str(file)}
-    count = 400
-    events = sampled(model, Streams(5, 2), count=count, model_options=extra, **options)
-    assert len(events) == count
-    check_order(events, 4, "sampled")
-    assert (np.diff(events.time) >= 0).all()
-    again = sampled(model, Streams(5, 2), count=100, model_options=extra, **options)
-    assert again.detail == events.detail[:100]
-    assert (again.time == events.time[:100]).all()
-    tape = AFL_DGA.schedule(parameters(0.1, **options), events, 4, RecordAt(), 10**6)
-    assert AFL_DGA.figures(None, tape)["rounds"] > 3
-
-
-def test_sampled_schedules_keep_their_limits():
-    low, high = 2, 4
-    options = {"participation": 0.3, "local_steps": f"{low}..{high}", "correction_delay": "1..6", "t_d": 5}
-    events = sampled("lognormal", Streams(1), count=6000, **options)
-    tape = AFL_DGA.schedule(parameters(0.1, **options), events, 4, RecordAt(), 10**6)
-    found = AFL_DGA.quantities(None, tape, int(tape.version[-1]), {})
-    assert (found["K_m"], found["D_m"], found["tau_max"]) == (high, 6, 5)
-    assert set(tape.notes["send_steps"].tolist()) == set(range(low, high + 1))
-    assert found["t_d"] == found["tau_max"]
-
-
-def test_a_fixed_correction_delay_is_kept_exactly():
-    events = sampled("exponential", Streams(3), count=3000, local_steps=2, correction_delay=3)
-    steps, sent, seen = [0] * 4, {}, []
-    for actor, (word, number) in zip(events.actor.tolist(), events.detail, strict=True):
-        if word == "step":
-            steps[actor] += 1
-        elif word == "send":
-            sent[actor, number] = steps[actor]
-        elif word == "recv":
-            seen.append(steps[actor] - sent[actor, number])
-    assert len(seen) > 300
-    assert set(seen) == {3}
-
-
-def test_participation_is_as_frequent_as_asked_for():
-    # 1500 rounds with p = 0.3: sd 0.012; and periods are exact.
-    events = sampled("exponential", Streams(9), clients=5, count=17000, participation=[1, 0.3, 0.3, 0.3, 0.3])
-    tape = AFL_DGA.schedule(parameters(0.1), events, 5, RecordAt(), 10**6)
-    shown = AFL_DGA.figures(None, tape)
-    assert shown["rounds"] > 1400
-    share = np.array(shown["participation"]) / shown["rounds"]
-    assert np.abs(share - [1, 0.3, 0.3, 0.3, 0.3]).max() < 0.05
-    events = sampled("uniform", Streams(9), clients=2, count=500, periods=[1, 3])
-    rounds = [r for actor, (word, r) in zip(events.actor, events.detail, strict=True) if word == "send" and actor == 1]
-    assert rounds == list(range(1, 3 * len(rounds), 3))
 
 
 def test_lists_need_one_entry_a_client():

@@ -2,7 +2,6 @@
 
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from boundlab.algorithms import Algorithm, Parameters, _option as option
 from boundlab.assumptions import RUN_ASSUMPTIONS
 from boundlab.case import build_delays, build_problem
-from boundlab.cli import invoke
 from boundlab.delays import why_not_iid
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance.applicability import check
@@ -29,30 +27,6 @@ def smallest(algorithm: Algorithm[Any]) -> Options:
     if algorithm.id in ("gd", "fedcompass"):
         given = {name: value for name, value in given.items() if name in ("alpha", "eta")}
     return Options(algorithm.id, given)
-
-
-@pytest.mark.sweep(2)
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_the_options_with_help_are_those_that_are_read(name: str) -> None:
-    algorithm = ALGORITHMS[name]
-    options = smallest(algorithm)
-    assert isinstance(algorithm.read(options), algorithm.parameter_type)
-    assert options.seen - set(algorithm.parameters) == set()
-    assert all(algorithm.parameters.values())
-    with pytest.raises(SpecError, match=f"{name} has no option 'nonsense'"):
-        algorithm.read(Options(name, {**options.values, "nonsense": 1}))
-
-
-@pytest.mark.sweep(2)
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_what_is_read_without_options_is_the_default_of_the_fields(name: str) -> None:
-    algorithm = ALGORITHMS[name]
-    read = algorithm.read(smallest(algorithm))
-    defaults = {one.name: one.default for one in read.__dataclass_fields__.values()}
-    given = smallest(algorithm).values
-    for field, default in defaults.items():
-        if type(default).__name__ != "_MISSING_TYPE" and field not in given:
-            assert getattr(read, field) == default, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,17 +163,3 @@ def test_why_participation_is_not_stationary(name: str, options: dict[str, Any],
     algorithm, delays = ALGORITHMS[name], build_delays("exponential", {}, 3)
     parameters = algorithm.read(Options(name, {**smallest(algorithm).values, **options}))
     assert reason in algorithm.why_not("stationary-participation", parameters, delays)
-
-
-def test_assuming_uniform_buffers_of_gradient_descent_is_refused_with_a_reason(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "mine.toml"
-    file.write_text(
-        'id = "mine"\ntitle = "mine"\nalgorithm = "gd"\nmetric = "gradient-norm"\n'
-        'assumptions = ["smooth", "uniform-buffer"]\n[step]\nalpha = "alpha"\n[terms]\nall = "F0/(alpha*T)"\n',
-        encoding="utf-8",
-    )
-    arguments = ["compare", str(file), "--problem", "huber:clients=3", "--set", "alpha=0.1", "--iterations", "9"]
-    assert invoke([*arguments, "--trials", "2"]) == 4
-    assert "nothing is known of gd that makes its runs meet uniform-buffer" in " ".join(capsys.readouterr().err.split())

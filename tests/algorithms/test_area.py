@@ -13,7 +13,6 @@ from boundlab.case import load_case, replay
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import Events
 from boundlab.execute.floats import run
-from boundlab.randomness import Stream, Streams
 from boundlab.tape import RecordAt
 
 QUADRATIC = {"type": "quadratic", "A": [[[1]], [[1]]], "b": [[0], [4]]}
@@ -202,53 +201,6 @@ def test_the_tape_with_analysis_start_and_clock_is_appendix_a(actors, step, M, n
     events = Events(np.arange(1.0, len(actors) + 1), np.array(actors, dtype=np.int32))
     expected = appendix_a(problem, problem.x0, step, M, actors)
     assert np.allclose(server_models(problem, parameters, events), expected, rtol=1e-11, atol=1e-11)
-
-
-def mean_models(problem, alpha, p, p_s, iterations):
-    """The exact expectation of (5)–(7) for M = 1 on quadratics: they are linear."""
-    n = problem.n
-    x, y, x_s = np.tile(problem.x0, (n, 1)), np.tile(problem.x0, (n, 1)), problem.x0.copy()
-    for _ in range(iterations):
-        local = np.array([x_s - alpha * problem.gradient(i, x_s) for i in range(n)])
-        x, y, x_s = x + p[:, None] * (local - x), y + p[:, None] * (x - y), x_s + p_s * (y.mean(axis=0) - x_s)
-    return x_s
-
-
-@pytest.mark.nightly
-def test_the_memory_removes_the_bias_of_unequal_frequencies():
-    problem = some_problem("quadratic")
-    p, p_s, alpha = np.array([0.6, 0.1, 0.05]), 0.25, 0.1
-    solution = problem.optimum().x
-    assert np.allclose(mean_models(problem, alpha, p, p_s, 20_000), solution, atol=1e-9)
-    # Averaging whatever arrives (AS-FedAvg) converges to the zero of Σ p_i ∇f_i instead.
-    hessians = np.array(
-        [np.stack([problem.gradient(i, e) - problem.gradient(i, 0 * e) for e in np.eye(2)]) for i in range(3)]
-    )
-    at_zero = np.array([problem.gradient(i, np.zeros(2)) for i in range(3)])
-    naive = np.linalg.solve(np.tensordot(p, hessians, 1), -(p @ at_zero))
-    assert np.linalg.norm(naive - solution) > 0.5
-
-    all_streams = [Streams(11, trial) for trial in range(20)]
-    area_ends, naive_ends = [], []
-    for streams in all_streams:
-        u = streams.uniforms(Stream.EVENT, 0, 0, 5000)[0]
-        actor = np.searchsorted(np.cumsum(p), u, side="right")
-        actors = np.where(actor < 3, actor, -1).astype(np.int32)
-        events = Events(np.arange(1.0, 5001.0), actors)
-        models = server_models(problem, AreaParameters(StepSize(alpha), clock="analysis", start="analysis"), events)
-        area_ends.append(np.mean(models[3500:], axis=0))
-        x, local, buffer, path = problem.x0.copy(), [problem.x0] * 3, [], []
-        for who in actors:
-            if who < 0 and buffer:
-                x, buffer = np.mean(buffer, axis=0), []
-            elif who >= 0:
-                buffer.append(local[who])
-                local[who] = x - alpha * problem.gradient(who, x)
-            path.append(x)
-        naive_ends.append(np.mean(path[3500:], axis=0))
-    # Without gradient noise every trial converges, not only the expectation; the naive average does not.
-    assert np.allclose(area_ends, solution, atol=1e-6)
-    assert np.linalg.norm(np.mean(naive_ends, axis=0) - solution) > 0.5
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,13 @@
 """Asynchronous SGD: hand calculations, a simulator that knows no tape, and who works on what when."""
 
-import numpy as np
 import pytest
-from algorithm_makers import HALVES, HUBERS, THREE, assert_replays, in_order, make_case, read, trajectory_of
+from algorithm_makers import HALVES, HUBERS, THREE, assert_replays, in_order, make_case, trajectory_of
 
-from boundlab.case import build_delays
-from boundlab.delays import ServerPolicy
 from boundlab.errors import SpecError
-from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt
 
 ASYNC_SGD = lookup("algorithms", "async_sgd")
-OWN = ServerPolicy("own", 0.0)
 
 
 def test_constant_steps_by_hand() -> None:
@@ -50,27 +45,6 @@ def test_uniform_targets_by_hand() -> None:
     case = make_case("async_sgd", THREE, {"alpha": 0.5, "sampling": "uniform"}, events)
     assert_replays(case, [1, 2, 3, 4, 5, 6], [first, second, third, fourth, fifth, sixth])
     assert ASYNC_SGD.events_as_json(case.events) == events
-
-
-@pytest.mark.parametrize("kind", ["deterministic", "exponential"])
-def test_a_client_works_on_its_models_one_after_the_other(kind: str) -> None:
-    delays = build_delays(kind, {"rates": [3, 1, 0.5]}, 3)
-    events = ASYNC_SGD.sample(read("async_sgd", {"alpha": 1, "sampling": "uniform"}), delays, OWN, Streams(4), 3, 2000)
-    clock = delays.clock(Streams(4))
-    # Update u of a client ends its duration after the later of: its model came, its update u − 1 ended.
-    came = {client: [0.0] for client in range(3)}
-    for time, (target,) in zip(events.time.tolist(), events.detail, strict=True):
-        came[target].append(time)
-    for client in range(3):
-        ended, expected = 0.0, []
-        for time in came[client]:
-            ended = clock.arrival(client, max(time, ended))
-            expected.append(ended)
-        seen = events.time[events.actor == client]
-        assert np.allclose(seen, expected[: len(seen)], rtol=1e-12)
-        assert (np.array(expected[len(seen) :]) >= events.time[-1]).all()
-    # Whoever is slow gets as much work as the others: 2000/3 models, sd 21.
-    assert np.abs(np.bincount([target for (target,) in events.detail]) - 2000 / 3).max() < 105
 
 
 def test_targets_stand_in_the_events_exactly_with_uniform_sampling() -> None:

@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from algorithm_makers import HALVES, THREE, assert_close, assert_replays, make_case, problems, read, trajectory_of
+from algorithm_makers import HALVES, THREE, assert_replays, make_case, read
 from hypothesis import given, strategies as st
 
 from boundlab.algorithms import EventLaw
 from boundlab.case import build_delays, build_problem
 from boundlab.errors import CaseError
-from boundlab.events import SERVER
 from boundlab.expectation import left_side
 from boundlab.metrics import Watch, metric
 from boundlab.randomness import Streams
@@ -54,30 +53,6 @@ def test_the_control_variates_of_scaffnew_sum_to_zero(data: Any) -> None:
     assert SCAFFNEW.figures(None, tape) == {"communications": sum(coins)}
 
 
-@given(data=st.data(), alpha=st.floats(0.01, 0.4))
-def test_scaffnew_that_always_communicates_is_gradient_descent(data: Any, alpha: float) -> None:
-    clients, rounds = data.draw(st.integers(1, 4)), 6
-    problem = data.draw(problems(clients))
-    mine = make_case("scaffnew", problem, {"alpha": alpha, "p_c": 1}, [[k, "s", 1] for k in range(rounds)])
-    gd = make_case("gd", problem, {"alpha": alpha}, [[k, "s"] for k in range(rounds)])
-    assert_close(trajectory_of(mine)[1], trajectory_of(gd)[1])
-
-
-@given(data=st.data(), alpha=st.floats(0.01, 0.4))
-def test_lsvrg_moves_along_the_gradient_of_f_in_the_mean_over_the_clients(data: Any, alpha: float) -> None:
-    clients = data.draw(st.integers(1, 4))
-    raw = data.draw(problems(clients))
-    sides = st.tuples(st.integers(0, clients - 1), st.integers(0, 1))
-    past = [[k, *one] for k, one in enumerate(data.draw(st.lists(sides, max_size=6)))]
-    ends = []
-    for client in range(clients):
-        run = trajectory_of(make_case("lsvrg", raw, {"alpha": alpha, "p_c": 0.5}, [*past, [9, client, 0]]))[1]
-        ends.append(run[-1])
-    problem = problem_of(raw)
-    x = run[-2] if past else problem.x0
-    assert_close(np.mean(ends, axis=0), x - alpha * problem.full_gradient(x))
-
-
 @pytest.mark.nightly
 @given(seed=st.integers(0, 50), p=st.sampled_from([0.1, 0.5, 1.0]))
 def test_both_reach_the_minimiser_of_clients_that_disagree(seed: int, p: float) -> None:
@@ -109,42 +84,6 @@ def test_the_mean_squared_distance_of_lsvrg_three_ways(p: Fraction) -> None:
         seen.append(watch.low[0])
     # The distances are at most 121/1024, so that their deviation is at most half of that: seven standard errors.
     assert abs(float(np.mean(seen)) - formula) <= 7 * (121 / 2048) / trials**0.5
-
-
-def test_coins_and_clients_are_drawn_with_the_probabilities_that_are_said() -> None:
-    delays, count = build_delays("exponential", {}, 5), 20_000
-    for algorithm in (LSVRG, SCAFFNEW):
-        policy = algorithm.policy(None, delays)
-        events = algorithm.sample(read(algorithm.id, {"alpha": 1, "p_c": 0.2}), delays, policy, Streams(3), 5, count)
-        heads = sum(coin for (coin,) in events.detail)
-        assert abs(heads - 0.2 * count) <= 6 * (0.16 * count) ** 0.5
-        if algorithm is LSVRG:
-            asked = np.bincount(events.actor, minlength=5)
-            assert (np.abs(asked - count / 5) <= 6 * (0.16 * count) ** 0.5).all()
-            # Neither tells anything of the other.
-            both = sum(
-                coin for (coin,), client in zip(events.detail, events.actor.tolist(), strict=True) if client == 2
-            )
-            assert abs(both - 0.04 * count) <= 6 * (0.04 * count) ** 0.5
-        else:
-            assert (events.actor == SERVER).all()
-
-
-def test_an_iteration_takes_as_long_as_those_whose_gradients_it_takes() -> None:
-    delays = build_delays("deterministic", {"rates": [1.0, 0.25]}, 2)
-    for seed in range(4):
-        events = LSVRG.sample(read("lsvrg", FLIP), delays, LSVRG.policy(None, delays), Streams(seed), 2, 30)
-        lengths = np.diff(events.time, prepend=0.0)
-        slow = [client == 1 or coin for client, (coin,) in zip(events.actor.tolist(), events.detail, strict=True)]
-        slow[0] = True  # the gradient of f at x_0 is taken, too
-        assert lengths.tolist() == [4.0 if one else 1.0 for one in slow]
-
-
-def test_clients_of_scaffnew_wait_for_each_other_where_they_communicate() -> None:
-    # The slow client is always the last one, and nobody waits for the fast one.
-    delays = build_delays("deterministic", {"rates": [1.0, 0.25]}, 2)
-    events = SCAFFNEW.sample(read("scaffnew", FLIP), delays, SCAFFNEW.policy(None, delays), Streams(1), 2, 9)
-    assert events.time.tolist() == [4.0 * k for k in range(1, 10)]
 
 
 def test_the_law_of_a_coin_is_exact() -> None:

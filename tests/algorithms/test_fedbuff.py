@@ -7,11 +7,7 @@ import pytest
 from algorithm_makers import HALVES, HUBERS, THREE, assert_replays, in_order, make_case, read
 from hypothesis import given, strategies as st
 
-from boundlab.delays import DELAYS, ServerPolicy
-from boundlab.options import Options
-from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt, statistics, usage
 from boundlab.testing.strategies import arrivals
 
@@ -122,45 +118,3 @@ def test_staleness_telescopes(clients: int, count: int, data: Any) -> None:
         completes = mine % count == count - 1
         between = {"pre": 0, "post": np.cumsum(completes) - completes, "wait": np.arange(len(mine))}[reply]
         assert (np.cumsum(tau[mine]) + between == mine // count).all()
-
-
-@pytest.mark.parametrize("reply", ["post", "pre", "wait"])
-def test_mean_staleness_on_a_periodic_schedule_is_exact(reply: str) -> None:
-    # Client 0 arrives four times in a period of 6 events, 1 and 2 once; b = 2, three server updates a period. With
-    # reply=wait nobody stands twice in a buffer.
-    period = [0, 1, 0, 2, 0, 1] if reply == "wait" else [0, 1, 0, 0, 2, 0]
-    tape = compiled("fedbuff", 3, {"eta_l": 1, "count": 2, "reply": reply}, period * 20)
-    tau, who = statistics(tape).staleness[6:], np.array(period * 19)  # the first period starts from scratch
-    for client in range(3):
-        p = period.count(client) / 6
-        completes = np.mean([place % 2 for place, actor in enumerate(period) if actor == client])
-        own = {"post": completes, "pre": 0.0, "wait": 1.0}[reply]
-        assert np.mean(tau[who == client]) == pytest.approx(1 / (2 * p) - own, rel=1e-12)
-
-
-@pytest.mark.parametrize("reply", ["post", "pre", "wait"])
-def test_mean_staleness_under_exponential_delays(reply: str) -> None:
-    # The arrivals of a Poisson mixture are i.i.d., so with reply=post P(own arrival completes) = 1/b and
-    # E τ_i = (1/p_i − 1)/b = (Σ_j r_j/r_i − 1)/b: the paper's formula, exactly. With reply=pre E τ_i = 1/(b p_i),
-    # so that scale = b makes weights ∝ 1 + 1/p_i there, which are not fair.
-    rates, b = np.array([4.0, 2.0, 1.0, 1.0]), 3
-    delays = next(model for model in DELAYS if model.id == "exponential").build(
-        Options("delays", {"rates": rates.tolist()}), 4
-    )
-    compiler, parameters = lookup("algorithms", "fedbuff"), read("fedbuff", {"eta_l": 1, "count": b, "reply": reply})
-    nothing = RecordAt(np.empty(0, np.int64))
-    T = 6000
-    tape = compile_trial(compiler, parameters, 4, delays, ServerPolicy("own", 0.0), T, nothing, Streams(5))
-    found = statistics(tape)
-    actor = tape.events.actor
-    for client in range(4):
-        tau = found.staleness[actor == client]
-        if reply == "wait":  # the rates of arrival depend on the waiting, and are counted
-            expected, room = len(actor) / (b * len(tau)) - 1, 2 * T / len(tau) / len(tau)
-        else:
-            p = rates[client] / rates.sum()
-            expected = (1 / p - 1) / b if reply == "post" else 1 / (b * p)
-            # Gaps between arrivals are geometric, sd √(1−p)/p events; staleness counts every b-th event of a gap and
-            # the remainders telescope. Five standard errors: a false alarm in 10^6.
-            room = 5 * np.sqrt(1 - p) / (b * p) / np.sqrt(len(tau)) + 2 / len(tau)
-        assert abs(tau.mean() - expected) < room

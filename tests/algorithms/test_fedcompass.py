@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 from boundlab.algorithms.fedcompass import (
     FEDCOMPASS,
@@ -15,13 +14,13 @@ from boundlab.algorithms.fedcompass import (
     follow,
 )
 from boundlab.arithmetic.rational import shortest_decimal
-from boundlab.case import Case, build_delays, build_problem, replay
+from boundlab.case import Case, build_problem, replay
 from boundlab.delays import ServerPolicy
 from boundlab.errors import BoundlabError, CaseError, SpecError
 from boundlab.events import SERVER, Events
 from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.tape import RecordAt, Tape
+from boundlab.tape import RecordAt
 
 # Figure 1: Qmin = 20, Qmax = 100, five clients with 10, 5, 4, 2.5 and 2 steps a minute.
 SPEEDS = (0.1, 0.2, 0.25, 0.4, 0.5)
@@ -338,78 +337,6 @@ def test_staleness_is_counted_at_the_own_arrival_in_weights_and_at_the_update_in
 
 
 # ---- properties ---------------------------------------------------------------------------------------------------
-
-DELAYS = ("exponential", "deterministic", "pareto", "per-step", "iid")
-RUNS = st.fixed_dictionaries(
-    {
-        "delays": st.sampled_from(DELAYS),
-        "n": st.integers(1, 6),
-        "Qmin": st.integers(1, 5),
-        "ratio": st.integers(1, 6),
-        "factor": st.sampled_from([1.0, 1.2, 2.0]),
-        "st": st.sampled_from(["constant", "inverse", "polynomial:a=0.5", "hinge:a=10,b=1"]),
-        "normalise": st.booleans(),
-        "seed": st.integers(0, 1000),
-    }
-)
-
-
-def sampled(chosen: dict, count: int = 120) -> tuple[FedCompassParameters, Events, Tape]:
-    n = chosen["n"]
-    rates = {} if chosen["delays"] == "iid" else {"rates": [1.0 + 0.7 * i for i in range(n)]}
-    delays = build_delays(chosen["delays"], rates, n)
-    parameters = read(
-        Qmin=chosen["Qmin"],
-        Qmax=chosen["Qmin"] * chosen["ratio"],
-        latest_time_factor=chosen["factor"],
-        st=chosen["st"],
-        normalise=chosen["normalise"],
-    )
-    found = FEDCOMPASS.sample(parameters, delays, NO_POLICY, Streams(chosen["seed"], 0), n, count)
-    return parameters, found, FEDCOMPASS.schedule(parameters, found, n, RecordAt(), 10**6)
-
-
-def split(found: Events) -> tuple[list[tuple[float, int]], list[float]]:
-    """Arrivals, and the times of named timers, as the scheduler takes them."""
-    both = list(zip(found.time.tolist(), found.actor.tolist(), strict=True))
-    return [one for one in both if one[1] != SERVER], [time for time, actor in both if actor == SERVER]
-
-
-@given(RUNS)
-def test_every_update_is_used_once_with_steps_in_range(chosen: dict) -> None:
-    parameters, found, tape = sampled(chosen)
-    descend, uses = tape.descend, tape.uses
-    assert tape.events.time.tolist() == found.time.tolist()
-    assert tape.events.actor.tolist() == found.actor.tolist()
-    assert ((descend.steps >= parameters.Qmin) & (descend.steps <= parameters.Qmax)).all()
-    assert len(np.unique(uses.update)) == len(uses.update)
-    assert (uses.version >= descend.version[uses.update]).all()
-    # What has arrived and is not used is held by a group that waits, or lies in the general buffer.
-    arrived = np.flatnonzero(descend.arrival >= 0)
-    assert len(arrived) == np.count_nonzero(found.actor >= 0)
-    held: set[int] = set()
-    buffered: list[int] = []
-    for moment in follow(parameters.compass(tape.clients), *split(found)):
-        kind = moment.answer.kind
-        held |= {moment.actor} if kind in ("held", "complete") else set()
-        held -= set(moment.answer.aggregated)
-        buffered = [] if kind in ("complete", "timer") else buffered + [moment.actor] * (kind == "late")
-    assert sorted(descend.client[np.setdiff1d(arrived, uses.update)]) == sorted([*held, *buffered])
-    # Everybody else works on exactly one update.
-    working = np.bincount(descend.client[descend.arrival < 0], minlength=tape.clients)
-    assert working.tolist() == [client not in held for client in range(tape.clients)]
-
-
-@given(st.integers(1, 6), st.integers(1, 8), st.integers(1, 40))
-def test_equal_speeds_and_one_number_of_steps_are_fedavg_after_the_warm_up(n: int, steps: int, tenths: int) -> None:
-    parameters = read(Qmin=steps, Qmax=steps, speeds=[tenths / 10] * n)
-    found = FEDCOMPASS.sample(parameters, None, NO_POLICY, Streams(0, 0), n, 5 * n)  # type: ignore[arg-type]
-    tape = FEDCOMPASS.schedule(parameters, found, n, RecordAt(), 10**6)
-    assert tape.version[n:].tolist() == [n + k // n for k in range(4 * n + 1)]
-    late = tape.uses.version > n  # the update at version n still holds runs that began in the warm-up
-    assert (tape.descend.version[tape.uses.update[late]] == tape.uses.version[late]).all()
-    assert (tape.uses.weight == 1 / n).all()
-    assert (np.bincount(tape.uses.version)[n:] == n).all()
 
 
 # ---- what the paper claims of the scheduler and of the limit ------------------------------------------------------

@@ -8,17 +8,13 @@ from algorithm_makers import (
     HALVES,
     HUBERS,
     THREE,
-    Scenario,
-    assert_close,
     assert_replays,
     in_order,
     make_case,
     read,
-    scenarios,
     tape_of,
 )
 from hypothesis import given, strategies as st
-from tape_makers import interpret
 
 from boundlab.algorithms.fedfa import response_error, share_bias
 from boundlab.case import build_delays
@@ -27,7 +23,7 @@ from boundlab.errors import CaseError, SpecError
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.work import compile_trial
-from boundlab.tape import RecordAt, arrived, usage
+from boundlab.tape import RecordAt, usage
 
 FEDFA = lookup("algorithms", "fedfa")
 
@@ -77,28 +73,6 @@ def test_a_window_of_one_forgets_the_first_arrival_only_with_after_full() -> Non
 
 
 # ---- by brute force ---------------------------------------------------------------------------------------------
-
-
-@given(scenarios("fedfa").filter(lambda scenario: scenario.options["mode"] == "delta"))
-def test_a_virtual_iterate_moves_by_one_difference_at_a_time(scenario: Scenario) -> None:
-    # v^t = w^t + (η_g/K)·Σ_{j=1}^{K−1} (K−j)·Δ^(t−j): arrival s stands in K windows, of which those of the server
-    # updates s … t−1 are in w^t already. Then v^{t+1} = v^t + η_g·Δ^(t).
-    case = scenario.case()
-    tape = tape_of(case)
-    if tape.iterations == 0:
-        return
-    executed = interpret(tape, case.problem)
-    starts, ends, models = executed.starts, executed.ends, executed.shown
-    K, eta_g = scenario.options["K"], scenario.options["eta_g"]
-    before = len(tape.events) - tape.iterations  # arrivals that only fill the window
-    moves = [ends[run] - starts[run] for run in arrived(tape).tolist()]
-
-    def virtual(t: int) -> np.ndarray:
-        held = [(K - j) * moves[before + t - j] for j in range(1, K)]
-        return models[t] + eta_g / K * sum(held, np.zeros(case.problem.d))
-
-    for t in range(tape.iterations):
-        assert_close(virtual(t + 1), virtual(t) + eta_g * moves[before + t])
 
 
 # ---- what theorems read -----------------------------------------------------------------------------------------

@@ -1,15 +1,7 @@
 """FedStaleWeight: hand calculations, a simulator that knows no tape, and when its weights are fair."""
 
-import numpy as np
-import pytest
-from algorithm_makers import HALVES, THREE, Scenario, assert_replays, in_order, make_case, read, scenarios
-from hypothesis import given
+from algorithm_makers import HALVES, THREE, assert_replays, in_order, make_case
 
-from boundlab.case import build_delays
-from boundlab.delays import ServerPolicy
-from boundlab.randomness import Streams
-from boundlab.registry import lookup
-from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt
 
 # Differences of client 0 are −x/2, of client 1 4 − x/2, of client 2 8 − x/2 with a step size 1/2.
@@ -67,44 +59,6 @@ def test_scale_b_and_waiting_clients_by_hand() -> None:
     options = {"eta_l": [0.5, 1], "count": 2, "scale": 2, "reply": "wait"}
     case = make_case("fedstaleweight", THREE, options, in_order([1, 2, 0, 1, 2, 1]))
     assert_replays(case, [0, 1, 1, 2, 2, 3], [4, first, first, second, second, third])
-
-
-@given(scenarios("fedstaleweight"))
-def test_the_weights_of_a_buffer_sum_to_the_server_rate(scenario: Scenario) -> None:
-    case = scenario.case()
-    tape = case.algorithm.schedule(case.parameters, case.events, case.problem.n, RecordAt(), 10**6)
-    sums = np.bincount(tape.uses.version, weights=tape.uses.weight, minlength=tape.iterations)
-    assert np.allclose(sums, scenario.options["eta_g"], rtol=1e-12)
-    assert (tape.uses.weight > 0.0).all()
-
-
-def shares(scale: float, include: str = "current") -> np.ndarray:
-    """Return the long-run weights of four clients with exponential times of rates 4, 2, 1, 1 and b = 4."""
-    delays = build_delays("exponential", {"rates": [4, 2, 1, 1]}, 4)
-    compiler = lookup("algorithms", "fedstaleweight")
-    parameters = read("fedstaleweight", {"eta_l": 1, "count": 4, "scale": scale, "include": include})
-    nothing = RecordAt(np.empty(0, np.int64))
-    tape = compile_trial(compiler, parameters, 4, delays, ServerPolicy("own", 0.0), 4000, nothing, Streams(3))
-    # E τ = (1/p − 1)/b, from 1/4 to 7/4: the paper's derivation. τ has a standard deviation below its mean + 1.
-    observed = compiler.figures(parameters, tape)["mean_staleness"]
-    assert np.allclose(observed, (np.array([2, 4, 8, 8]) - 1) / 4, atol=5 * 3 / np.sqrt(2000))
-    found = compiler.quantities(parameters, tape, 4000, {})
-    pi = np.bincount(tape.descend.client[tape.uses.update], weights=tape.uses.weight, minlength=4) / 4000
-    assert found["pi_max"] == pytest.approx(pi.max(), rel=1e-12)
-    assert found["chi2"] == pytest.approx(4 * ((pi - 0.25) ** 2).sum(), rel=1e-9, abs=1e-15)
-    return pi
-
-
-@pytest.mark.nightly
-def test_scale_b_makes_shares_more_equal_than_scale_1_and_0() -> None:
-    # With scale = b an update of client i has the weight 1/p_i before normalisation, so that without it shares were
-    # equal. Normalised over a buffer a rare client's weight shares its buffer with itself: shares stay between.
-    plain, paper, fair = shares(0.0), shares(1.0), shares(4.0)
-    # 16000 arrivals: a share is within 5·√(¼/16000) = 0.02 of p with equal weights.
-    assert np.allclose(plain, [1 / 2, 1 / 4, 1 / 8, 1 / 8], atol=0.02)
-    spread = [pi.max() - pi.min() for pi in (plain, paper, fair)]
-    assert spread[0] > spread[1] + 0.05 > spread[2] + 0.1
-    assert fair[0] > 0.25  # the fast client stays ahead
 
 
 def test_a_client_without_an_arrival_has_no_mean_staleness_to_show() -> None:

@@ -20,7 +20,7 @@ from boundlab.algorithms import (
     option,
 )
 from boundlab.arithmetic.recurrence import Weights
-from boundlab.case import build_delays, problem_from
+from boundlab.case import build_delays
 from boundlab.errors import SpecError
 from boundlab.events import Events
 from boundlab.execute import floats
@@ -48,56 +48,6 @@ def shown(tape: Tape, problem: Any) -> list[np.ndarray]:
 class _Settings(Parameters):
     alpha: float = option.number("step size", above=0.0)
     beta: float = option.number("momentum (default 1/2)", 0.5, minimum=0.0, maximum=1.0)
-
-
-class _Event(EventProgram):
-    """Register 1 is the momentum u, 2 + i what client i moves: u ← βu + its move, x_s ← x_s + u, and it begins anew."""
-
-    def __init__(self, settings: _Settings, clients: int) -> None:
-        self._settings, self._clients = settings, clients
-        self.initial = (Initial.START, Initial.ZERO, *[Initial.UNWRITTEN] * clients)
-
-    def _begin(self, i: int) -> tuple[Any, ...]:
-        mine = 2 + i
-        return DescendRow(mine, X_S, i, 1, self._settings.alpha), AffineRow(mine, ((1.0, mine), (-1.0, X_S)))
-
-    def opening(self) -> Any:
-        return tuple(row for i in range(self._clients) for row in self._begin(i)), Control()
-
-    def choices(self, control: Control, law: Any) -> Any:
-        return law.clients()
-
-    def event(self, control: Control, event: Any, number: int) -> Step:
-        (i,) = event
-        momentum = AffineRow(1, ((self._settings.beta, 1), (1.0, 2 + i)))
-        return Step((momentum, AffineRow(X_S, ((1.0, X_S), (1.0, 1))), *self._begin(i)), control, iteration=True)
-
-
-class _AsyncMomentum(Algorithm[_Settings]):
-    id = "async_momentum"
-    summary = "asynchronous SGD with momentum"
-    parameter_type = _Settings
-
-    def program(self, parameters: _Settings, clients: int) -> _Event:
-        return _Event(parameters, clients)
-
-
-def test_an_algorithm_is_its_parameters_and_one_event() -> None:
-    # f_i(x) = ½a_i(x − b_i)²: by hand, in numbers, with the models that clients were given.
-    problem = problem_from("quadratic:A=[[[1]],[[3]]],b=[[0],[4]],x0=[2]")
-    alpha, beta, actors = 0.125, 0.5, [0, 1, 1, 0, 0, 1]
-    x, u, given, models = 2.0, 0.0, [2.0, 2.0], [2.0]
-    for i in actors:
-        a, b = ((1.0, 0.0), (3.0, 4.0))[i]
-        u = beta * u - alpha * a * (given[i] - b)
-        x = x + u
-        given[i] = x
-        models.append(x)
-    events = Events(np.arange(1.0, 7.0), np.array(actors, dtype=np.int32))
-    tape = _AsyncMomentum().schedule(_Settings(alpha, beta), events, 2, RecordAt(), 6)
-    assert np.array(shown(tape, problem)).ravel().tolist() == models
-    assert tape.descend.version.tolist() == [0, 0, 1, 2, 3, 4, 5, 6]
-    assert tape.descend.arrival.tolist() == [0, 1, 3, 2, 5, 4, -1, -1]  # in the order in which they began
 
 
 class _Copy(EventProgram):
@@ -202,25 +152,6 @@ def test_a_compiler_that_forgets_control_states_writes_the_same_tape(
         tape = algorithm.schedule(parameters, events, 5, RecordAt(), 20)
         told.append((tape.digest(), tape.descend.arrival.tolist(), tape.uses.update.tolist()))
     assert told[0] == told[1]
-
-
-def test_work_of_one_client_waits_in_a_queue_by_hand() -> None:
-    """Both clients begin at x_0. Client 1 gets the models of the first two events, and works on them in this order."""
-    algorithm = lookup("algorithms", "async_sgd")
-    parameters = algorithm.read(Options("async_sgd", {"alpha": "1", "sampling": "uniform"}))
-
-    def tape(*pairs: tuple[int, int]) -> Tape:
-        actor = np.array([client for client, _ in pairs], dtype=np.int32)
-        events = Events(np.arange(1.0, len(pairs) + 1.0), actor, tuple((target,) for _, target in pairs))
-        found: Tape = algorithm.schedule(parameters, events, 2, RecordAt(), len(pairs))
-        return found
-
-    found = tape((0, 1), (1, 1), (1, 0), (1, 0), (0, 0))
-    assert found.descend.client.tolist() == [0, 1, 1, 1, 0, 0, 0]
-    assert found.descend.version.tolist() == [0, 0, 1, 2, 3, 4, 5]
-    assert found.descend.arrival.tolist() == [0, 1, 2, 3, 4, -1, -1]
-    with pytest.raises(SpecError, match="async_sgd: event 3: client 0 has no model to work on"):
-        tape((0, 1), (1, 1), (0, 1))
 
 
 @pytest.mark.parametrize(("start", "first"), [("algorithm", 0), ("analysis", 1)])

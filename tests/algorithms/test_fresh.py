@@ -5,18 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from algorithm_makers import HALVES, THREE, assert_replays, in_order, make_case, read, tape_of
+from algorithm_makers import HALVES, assert_replays, in_order, make_case, read, tape_of
 
 from boundlab.algorithms import EventLaw, EventProgram
-from boundlab.case import build_delays
-from boundlab.delays import ServerPolicy
 from boundlab.errors import SpecError
-from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt, statistics
-
-OWN = ServerPolicy("own", 0.0)
-
 
 # ---- by hand ----------------------------------------------------------------------------------------------------
 
@@ -66,42 +60,7 @@ def test_a_batch_is_of_gradients_at_the_model_of_the_server() -> None:
     assert_replays(case, [0, 1, 1, 2], [2, first, first, third])
 
 
-@pytest.mark.parametrize(("name", "options"), [("ringmaster", {"threshold": 3}), ("rennala", {"count": 4})])
-@pytest.mark.parametrize("stops", ["no", "yes"])
-def test_no_gradient_that_counts_is_as_old_as_the_threshold(name: str, options: dict[str, int], stops: str) -> None:
-    compiler, parameters = lookup("algorithms", name), read(name, {"alpha": 0.1, "stops": stops, **options})
-    delays = build_delays("pareto", {"spread": 20}, 6)
-    events = compiler.sample(parameters, delays, OWN, Streams(3), 6, 2000)
-    tape = compiler.schedule(parameters, events, 6, RecordAt(), 10**6)
-    tau = compiler.quantities(parameters, tape, tape.iterations, {})["tau_max"]
-    assert tau == options.get("threshold", 1) - 1
-    late = len(tape.notes["dropped"])
-    assert late > 0
-    # Every arrival counts, or is ignored when it arrives; what is stopped does not arrive.
-    assert len(tape.uses.update) + (late if stops == "no" else 0) == len(tape.events)
-    assert len(statistics(tape).staleness) == len(tape.events)
-
-
 # ---- when -------------------------------------------------------------------------------------------------------
-
-
-def arrivals_of(name: str, options: dict[str, Any], count: int) -> list[tuple[float, int]]:
-    """Return who arrives when, of clients whose gradients take 1 and 5/2."""
-    delays = build_delays("deterministic", {"rates": [1, 0.4]}, 2)
-    parameters = read(name, {"alpha": 1, "stops": "yes", **options})
-    events = lookup("algorithms", name).sample(parameters, delays, OWN, Streams(0), 2, count)
-    return list(zip(events.time.tolist(), events.actor.tolist(), strict=True))
-
-
-def test_a_stopped_gradient_takes_its_whole_time_again() -> None:
-    # After the second update client 1 is stopped, again and again.
-    assert arrivals_of("ringmaster", {"threshold": 2}, 5) == [(t, 0) for t in range(1, 6)]
-    # It arrives at 5/2, two updates late. From there it would arrive at 5, but client 0 comes first then, with the
-    # third update since: client 1 goes on from 5, and arrives at 15/2.
-    expected = [(1, 0), (2, 0), (2.5, 1), (3, 0), (4, 0), (5, 0), (6, 0), (7, 0), (7.5, 1)]
-    assert arrivals_of("ringmaster", {"threshold": 3}, 9) == expected
-    # Batches of three are full at 5/2 and, both having begun anew, at 5.
-    assert arrivals_of("rennala", {"count": 3}, 6) == [(1, 0), (2, 0), (2.5, 1), (3.5, 0), (4.5, 0), (5, 1)]
 
 
 # ---- how likely -------------------------------------------------------------------------------------------------
@@ -148,14 +107,6 @@ def test_ages_are_told_apart_up_to_the_threshold_alone() -> None:
         control = program.event(control, (0,), number).control
         seen.add(control)
     assert len(seen) == 2  # client 1 is one update old, or too old
-
-
-def test_three_clients_of_which_one_is_ignored_by_hand() -> None:
-    # Gradients x, x − 8 and x − 16, steps of 1/2 from 4, fresh gradients only.
-    first = 4 - (4 - 8) / 2
-    second = first - (first - 16) / 2
-    case = make_case("ringmaster", THREE, {"alpha": 0.5, "threshold": 1}, in_order([1, 2, 2, 0]))
-    assert_replays(case, [1, 1, 2, 2], [first, first, second, second])
 
 
 @pytest.mark.parametrize(("name", "options"), [("rennala", {"count": "1"}), ("ringmaster", {"threshold": "2"})])

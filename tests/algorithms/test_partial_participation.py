@@ -57,13 +57,6 @@ def test_after_a_round_local_steps_and_passes_agree(tmp_path: Path) -> None:
         assert found == pytest.approx(distance(passes, THREE, rounds), rel=1e-12)
 
 
-@pytest.mark.nightly
-def test_a_sample_agrees_with_the_expectation(tmp_path: Path) -> None:
-    one = theorem(tmp_path, "gd", 'iteration = "step"\nM = "2"\nsampled = "1"')
-    found = bl.compare(one, TWO, iterations=6, trials=400, exact=False, alpha="1/2", seed=3)
-    assert found.band.lower[-1] <= distance(one, TWO, 6) <= found.band.upper[-1]
-
-
 @pytest.mark.parametrize(
     ("events", "message"),
     [

@@ -1,13 +1,11 @@
 """S-FedAvg: hand calculations, a simulator that knows no tape, rounds as long as their slowest client."""
 
-import numpy as np
 import pytest
 from algorithm_makers import HALVES, HUBERS, THREE, assert_replays, make_case, read, trajectory_of
 
 from boundlab.case import build_delays, replay
 from boundlab.delays import ServerPolicy
 from boundlab.errors import SpecError
-from boundlab.events import SERVER
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt
@@ -42,27 +40,6 @@ def test_a_list_of_local_steps_by_hand() -> None:
     # Client 1 alone: 2 → 3 → 3.5, then 3.5 → 4 → 4 (slopes −1/2 and 0).
     case = make_case("sfedavg", HUBERS, {"alpha": [1, 0.5]}, [[0, [1, 0]], [1, [1]], [2, [1]]])
     assert_replays(case, [1, 2, 3], [first, 3.5, 4])
-
-
-def test_a_round_lasts_as_long_as_its_slowest_client() -> None:
-    delays = build_delays("deterministic", {"rates": [2, 1, 0.25]}, 3)
-    everybody = SFEDAVG.sample(read("sfedavg", {"alpha": 1}), delays, OWN, Streams(0), 3, 4)
-    assert everybody.time.tolist() == [4, 8, 12, 16]
-    assert everybody.detail == ((0, 1, 2),) * 4
-    assert everybody.actor.tolist() == [SERVER] * 4
-    pairs = SFEDAVG.sample(read("sfedavg", {"alpha": 1, "sampled": 2}), delays, OWN, Streams(0), 3, 60)
-    slowest = [max((0.5, 1, 4)[i] for i in members) for members in pairs.detail]
-    assert np.array_equal(pairs.time, np.cumsum(slowest))
-
-
-def test_sampled_clients_are_a_uniform_subset() -> None:
-    delays = build_delays("exponential", {"spread": 50}, 5)
-    events = SFEDAVG.sample(read("sfedavg", {"alpha": 1, "sampled": 2}), delays, OWN, Streams(8), 5, 4000)
-    pairs, counts = np.unique(events.detail, axis=0, return_counts=True)
-    assert len(pairs) == 10  # increasing pairs of 5 clients
-    assert (pairs[:, 0] < pairs[:, 1]).all()
-    # Each has probability 1/10: sd √(4000·0.09) = 19. Five of them.
-    assert np.abs(counts - 400).max() < 95
 
 
 def test_quantities_are_those_of_fresh_buffers() -> None:

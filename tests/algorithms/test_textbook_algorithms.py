@@ -4,23 +4,18 @@ import dataclasses
 
 import numpy as np
 import pytest
-import symbolic
-from algorithm_makers import HALVES, THREE, assert_close, assert_replays, make_case, read, trajectory_of
+from algorithm_makers import HALVES, THREE, assert_close, assert_replays, make_case, trajectory_of
 from hypothesis import given, strategies as st
-from problem_makers import generated, make, point
+from problem_makers import generated, make
 
 from boundlab.case import replay
-from boundlab.delays import ServerPolicy
 from boundlab.errors import AssumptionError, CaseError, SpecError, TapeError
-from boundlab.events import Events
 from boundlab.execute.floats import run
-from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt, verify
 
 BOWL = {"type": "quadratic", "A": [[[1]]], "b": [[0]], "x0": 8}
-OWN = ServerPolicy("own", 0.0)
 
 
 def rounds(count):
@@ -91,13 +86,6 @@ def test_the_optimized_gradient_method_by_hand():
     assert_replays(make_case("ogm", BOWL, {"alpha": 1, "K": 1}, rounds(2)), [1, 2], [-4.0, -4.0])
 
 
-@given(st.integers(1, 8), st.sampled_from(["heavy_ball", "nesterov"]))
-def test_without_momentum_both_are_gradient_descent(K, name):
-    options = {"beta": 0} if name == "heavy_ball" else {"q": 1}
-    ours = make_case(name, THREE, {"alpha": 0.3, **options}, rounds(K))
-    assert_close(trajectory_of(ours)[1], trajectory_of(make_case("gd", THREE, {"alpha": 0.3}, rounds(K)))[1])
-
-
 @given(st.integers(1, 8))
 def test_the_optimized_gradient_method_follows_its_recursion(K):
     problem = generated("huber", 3, sigma=0.0, x0=4.0)
@@ -118,35 +106,6 @@ def test_the_incremental_method_by_hand():
     assert_replays(case, [1, 2], [4.5, 3.125])
 
 
-def test_a_shuffled_pass_asks_every_client_once_and_is_read_back_from_its_json():
-    algorithm = lookup("algorithms", "incremental")
-    parameters = read("incremental", {"alpha": 0.1, "order": "shuffled"})
-    delays = lookup("delays", "exponential").build(Options("delays", {}), 4)
-    events = algorithm.sample(parameters, delays, OWN, Streams(1), 4, 20)
-    assert all(sorted(order) == [0, 1, 2, 3] for order in events.detail)
-    assert len(set(events.detail)) > 5
-    assert algorithm.read_events(algorithm.events_as_json(events), 4, "here").detail == events.detail
-
-
-@pytest.mark.parametrize("sampling", ["all", "mean", "cyclic", "uniform"])
-def test_the_events_of_gradient_descent_take_the_time_that_they_wait_for(sampling):
-    algorithm, parameters = lookup("algorithms", "gd"), read("gd", {"alpha": 0.1, "sampling": sampling})
-    delays = lookup("delays", "deterministic").build(Options("delays", {"rates": [1, 0.5, 0.2]}), 3)
-    events = algorithm.sample(parameters, delays, OWN, Streams(0), 3, 6)
-    if sampling in ("all", "mean"):
-        assert events.time.tolist() == [5.0 * k for k in range(1, 7)]
-        return
-    assert np.diff(events.time, prepend=0.0).tolist() == [(1.0, 2.0, 5.0)[i] for i in events.actor]
-    assert sampling == "uniform" or events.actor.tolist() == [0, 1, 2, 0, 1, 2]
-
-
-def test_uniform_sampling_draws_every_client_about_equally_often():
-    algorithm, parameters = lookup("algorithms", "gd"), read("gd", {"alpha": 0.1, "sampling": "uniform"})
-    delays = lookup("delays", "exponential").build(Options("delays", {}), 4)
-    counts = np.bincount(algorithm.sample(parameters, delays, OWN, Streams(5), 4, 4000).actor, minlength=4)
-    assert (np.abs(counts - 1000) < 5 * (4000 * 3 / 16) ** 0.5).all()
-
-
 # -------------------------------------------------------------------------------------------- proximal steps
 
 
@@ -160,26 +119,6 @@ def test_proximal_points_by_hand():
     assert_replays(make_case("proximal_point", huber, {"alpha": 2}, rounds(4)), [1, 2, 3, 4], [6.0, 4.0, 2.0, 2 / 3])
 
 
-@given(kind=st.sampled_from(["huber", "quadratic"]), seed=st.integers(0, 30), alpha=st.floats(0.01, 10))
-def test_a_proximal_point_moves_by_the_gradient_at_the_new_point(kind, seed, alpha):
-    problem, x = generated(kind, seed), point(generated(kind, seed), seed)
-    for client in range(problem.n):
-        new = problem.prox(client, x, alpha)
-        assert np.allclose(x - alpha * problem.gradient(client, new), new, rtol=1e-9, atol=1e-9)
-
-
-@given(seed=st.integers(0, 30), alpha=st.floats(0.01, 10))
-def test_a_proximal_point_of_absolute_values_is_no_worse_than_others(seed, alpha):
-    problem = generated("lad", seed)
-    x, rng = point(problem, seed), np.random.default_rng(seed)
-    new = problem.prox(0, x, alpha)
-
-    def total(z):
-        return problem.client_value(0, z) + float((z - x) @ (z - x)) / (2 * alpha)
-
-    assert all(total(new) <= total(new + rng.normal(size=problem.d)) + 1e-12 for _ in range(20))
-
-
 def test_what_has_no_proximal_step_says_so():
     tape = make_case("proximal_point", BOWL, {"alpha": 1}, rounds(1))
     compiled = lookup("algorithms", "proximal_point").schedule(tape.parameters, tape.events, 1, RecordAt(), 1)
@@ -189,8 +128,6 @@ def test_what_has_no_proximal_step_says_so():
     noisy = make("huber", c=[[0.0]], x0=3.0, sigma=0.5)
     with pytest.raises(AssumptionError, match="needs the function itself, not noisy gradients; set sigma=0"):
         run(compiled, noisy.x0, noisy.oracle(Streams(0)), lambda *_: None)
-    with pytest.raises(SpecError, match="the symbolic executor has no implicit"):
-        symbolic.run(compiled, "x", symbolic.named_gradients())
     with pytest.raises(TapeError, match="implicit must say for every update"):
         verify(dataclasses.replace(compiled, implicit=np.array([True, False])))
 
@@ -231,11 +168,3 @@ def test_what_has_no_proximal_step_says_so():
 def test_what_does_not_fit_is_refused(algorithm, problem, options, events, error, message):
     with pytest.raises(error, match=message):
         replay(make_case(algorithm, problem, options, events))
-
-
-def test_a_run_in_work_is_used_once_and_nothing_is_stale():
-    case = make_case("gd", THREE, {"alpha": 0.1}, rounds(4))
-    tape = lookup("algorithms", "gd").schedule(case.parameters, case.events, 3, RecordAt(), 4)
-    assert np.array_equal(tape.descend.version[tape.uses.update], tape.uses.version)
-    assert np.allclose(np.bincount(tape.uses.version, tape.uses.weight), 1.0)
-    assert isinstance(tape.events, Events)

@@ -1,7 +1,7 @@
 """Who acts next: the sampler, the program and the compiler of each algorithm, and an event queue of the tests' own.
 
-Three clients and six events. Where arrivals forget, the conditional laws of the next event are the same fractions along
-two random pasts of each setting; under other laws of delays the events themselves are the same, one by one.
+Three clients and six events. Where arrivals forget, the conditional laws of the next event that programs have are the
+queue's, along two random pasts of each setting; under any law of delays samplers draw its very events, one by one.
 """
 
 import itertools
@@ -25,7 +25,6 @@ from event_queue import (
 )
 from test_afl_dga import Messages
 from test_compass_in_fractions import Fractions
-from test_programs import SET
 
 from boundlab.algorithms import Algorithm, Control, EventLaw, EventProgram, undeclared_draws
 from boundlab.arithmetic.rational import shortest_decimal
@@ -44,6 +43,16 @@ P = (Fraction(1, 4), Fraction(1, 8), Fraction(1, 8))
 P_S = Fraction(1, 2)
 NO_POLICY = ServerPolicy("own", 0.0)
 LAW = EventLaw(np.array(P, dtype=object), P_S)
+STEP = {name: one.step_size_symbols[0] for name, one in sorted(registered("algorithms").items())}
+SET = {
+    **{name: {step: "0.5"} for name, step in STEP.items()},
+    "fedasync": {"eta_l": "0.5", "beta": "0.75"},
+    **{name: {"alpha": "0.5", "p_c": "0.5"} for name in ("lsvrg", "scaffnew")},
+    "heavy_ball": {"alpha": "0.5", "beta": "0.5"},
+    "ogm": {"alpha": "0.5", "K": "40"},
+    "ringmaster": {"alpha": "0.5", "threshold": "2"},
+    "fedcompass": {"eta": "0.5", "Qmin": "1", "Qmax": "4"},
+}
 # Of these the options of one algorithm are combined with each other; every word of all others is tried by itself.
 WHO_ACTS = frozenset(
     {"count", "reply", "stops", "threshold", "sampling", "sampled", "iteration", "order", "p_c", "start"}
@@ -119,116 +128,31 @@ def settings(name: str) -> list[Setting]:
     return found
 
 
-COMPARED: dict[str, int] = {}  # comparisons of each algorithm
-BY_WORD: dict[tuple[str, str, str], int] = {}  # and those of each word of its options
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _told() -> Iterator[None]:
-    """Say how many comparisons there were: with ``pytest -s``, and in one process."""
-    yield
-    print(f"\nsampler = program = compiler: {sum(COMPARED.values())} comparisons, 0 differ")  # noqa: T201
-    for name, compared in sorted(COMPARED.items()):
-        words = [share for one, share in BY_WORD.items() if one[0] == name]
-        print(f"{name}: {compared}; {len(words)} words, each at least {min(words, default=0)}")  # noqa: T201
-
-
-def count(setting: Setting, compared: int) -> None:
-    name = setting.algorithm.id
-    COMPARED[name] = COMPARED.get(name, 0) + compared
-    for said in setting.said:
-        BY_WORD[name, *said] = BY_WORD.get((name, *said), 0) + compared
-
-
 # ---- arrivals that forget ---------------------------------------------------------------------------------------
-
-
-@dataclass
-class Ticking(DelayModel):
-    """Client i is done with whatever it does at its own ticks: as much as anybody knows of arrivals that forget."""
-
-    ticks: Sequence[int]
-    id: str = "ticking"
-    n: int = N
-
-    def sample(self, streams: Any, count: int, server_rate: float) -> Events:
-        actor = np.array(list(itertools.islice(itertools.cycle([*self.ticks, 0, 1, 2]), count)), dtype=np.int32)
-        actor[: len(self.ticks)] = self.ticks[:count]
-        return Events(np.arange(1.0, count + 1.0), actor)
-
-    def rates(self) -> Any:
-        return np.array([float(one) for one in P])
-
-    @property
-    def how_rates(self) -> str:
-        return "given"
-
-
-@dataclass
-class Drawn:
-    """Streams whose numbers are known: those of each event, one event after the other."""
-
-    rows: Sequence[Sequence[float]]
-    trial: int = 0
-    seed: int = 0
-
-    def uniforms(self, stream: Stream, client: Any, update: Any, count: int) -> Any:
-        assert stream == Stream.SCHEDULE
-        flat = [one for row in self.rows for one in row]
-        if np.ndim(update) == 0 and count == N and self.rows and len(self.rows[0]) == N:
-            return np.array([self.rows[int(update)]])
-        return np.array([(flat + [0.5] * count)[:count]])
 
 
 Key = tuple[Any, ...]  # what happens next: who arrives, whom it concerns, what was drawn
 
 
-def cells(setting: Setting) -> list[tuple[tuple[float, ...], Fraction]]:
-    """Return what an event draws as middles of cells on which events are the same, with probabilities."""
+def drawn_next(setting: Setting, k: int) -> dict[Key, Fraction]:
+    """Return the law of iteration k = 0, 1, … of an algorithm that asks clients by itself, as its page has it."""
     name, one = setting.algorithm.id, setting.parameters
-    thirds = [((place / 6,), Fraction(1, 3)) for place in (1, 3, 5)]
-    p = Fraction(getattr(one, "p_c", 1)).limit_denominator(10)
-    coins = [((float(p / 2),), p), *([((float((1 + p) / 2),), 1 - p)] if p < 1 else [])]
-    orders = [(ranks, Fraction(1, 6)) for ranks in itertools.permutations((1 / 6, 1 / 2, 5 / 6))]
-    if name == "scaffnew":
-        return coins
-    if name == "lsvrg":
-        return [((*who, *coin), a * b) for who, a in thirds for coin, b in coins]
-    if getattr(one, "sampling", "") == "uniform":
-        return thirds
-    if getattr(one, "sampled", None) is not None or getattr(one, "order", "") == "shuffled":
-        return orders
-    return [((), Fraction(1))]
-
-
-def sampled_next(setting: Setting, past: list[tuple[Any, tuple[float, ...]]]) -> dict[Key, Fraction]:
-    """Return the law of the event after these ticks and draws, as the sampler has it."""
-    office, found, weight = setting.office(), {}, {}
-    ticks, rows = [tick for tick, _ in past], [row for _, row in past]
-    place, named = len(past), setting.algorithm.server == "any" and setting.parameters.count is None
-    everybody = [*range(N), SERVER] if named else range(N) if office is not None else [0]
-    for tick, (row, share) in itertools.product(everybody, cells(setting)):
-        policy = ServerPolicy("given" if named else "own", float(P_S))
-        delays, streams = Ticking([*ticks, tick]), Drawn([*rows, row])
-        events = setting.algorithm.sample(setting.parameters, delays, policy, streams, N, place + 1)
-        one = setting.algorithm.events_as_json(events)[place]
-        if office is not None and one[0] != place + 1:
-            continue  # nobody waits for this tick
-        key = (SERVER if one[1] == "s" else one[1], *one[2:])
-        if isinstance(key[0], list):
-            key = (tuple(key[0]),)
-        chance = P_S if tick == SERVER else P[tick] if office is not None else Fraction(1)
-        found[key] = found.get(key, Fraction(0)) + chance * share
-        weight[tick] = chance
-    total = sum(weight.values())
-    return {key: chance / total for key, chance in found.items()}
-
-
-def as_event(setting: Setting, event: tuple[int, ...]) -> Key:
-    """Return an event of the program as the sampler's."""
-    if setting.algorithm.id in ("sfedavg", "incremental"):
-        return (tuple(event),)
-    return event
+    if name in ("scaffnew", "lsvrg"):
+        p = Fraction(one.p_c).limit_denominator(10)
+        coins = {1: p, 0: 1 - p}
+        asked = range(N) if name == "lsvrg" else [SERVER]
+        return {(i, coin): share / len(asked) for i in asked for coin, share in coins.items() if share}
+    events: list[Key] = [(SERVER,)]
+    sampled = getattr(one, "sampled", None)
+    if name == "sfedavg":
+        events = [*itertools.combinations(range(N), sampled or N)]
+    elif name == "incremental":
+        events = [*itertools.permutations(range(N))] if one.order == "shuffled" else [tuple(range(N))]
+    elif getattr(one, "sampling", "") in ("cyclic", "uniform"):
+        events = [(k % N,)] if one.sampling == "cyclic" else [(i,) for i in range(N)]
+    elif sampled is not None and sampled < N and (one.iteration == "pass" or (k + 1) % one.M == 0):
+        events = [(SERVER, *who) for who in itertools.combinations(range(N), sampled)]
+    return {event: Fraction(1, len(events)) for event in events}
 
 
 def queued_next(setting: Setting, office: Office) -> dict[Key, Fraction]:
@@ -269,115 +193,64 @@ def counting_next(office: Office) -> dict[tuple[int, ...], Fraction]:
     return found
 
 
-@dataclass
-class Walk:
-    """A past: ticks and draws, the queue and the program after it, and who was ignored since the last that counted."""
-
-    past: list[tuple[Any, tuple[float, ...]]]
-    office: Office | None
-    control: Control
-    ignored: tuple[int, ...] = ()
-    number: int = 0
-    actors: list[Key] = field(default_factory=list)
-
-
-def compare_laws(setting: Setting, pasts: int) -> int:
-    """Compare all laws of the next event after some pasts, and return how many there were."""
-    program, compared, rng = setting.program(), 0, np.random.default_rng(46)
-    draws, area = cells(setting), setting.algorithm.server == "any"
-    grouped = area and setting.parameters.count is not None
-
-    def server_moves(walk: Walk) -> Walk:
-        while grouped and program.choices(walk.control, LAW) == [((SERVER,), 1)]:
-            walk.control = program.event(walk.control, (SERVER,), walk.number).control
-            walk.number += 1
-        return walk
-
-    def look(walk: Walk) -> dict[Key, Fraction]:
-        found = sampled_next(setting, walk.past)
-        assert sum(found.values()) == 1
-        law = programmed_next(program, walk.control)
-        if walk.office is None:
-            assert found == {as_event(setting, event): share for event, share in law.items()}, (setting.words, walk)
-            return found
-        assert found == queued_next(setting, walk.office), (setting.words, walk)
-        if setting.parameters and walk.office.stalest < np.inf and not walk.office.stops:
-            if not walk.ignored:  # the program tells those that are ignored together with the next that counts
-                assert law == counting_next(walk.office), (setting.words, walk)
-        else:
-            assert law == found, (setting.words, walk)
-        return found
-
-    def step(walk: Walk, key: Key, row: tuple[float, ...]) -> Walk:
-        office, ignored, control, number = walk.office, walk.ignored, walk.control, walk.number
-        event, tick = (key if not isinstance(key[0], tuple) else key[0]), key[0] if walk.office is not None else 0
-        late = False
-        if office is not None and tick != SERVER:
-            office = office.copy()
-            late = office.late(tick)
-            office.arrive(tick, key[1] if office.named else None)
-        if late:
-            ignored = (*ignored, tick)
-        else:
-            control = program.event(control, (*ignored, *event), number).control
-            ignored, number = (), number + 1
-        after = Walk([*walk.past, (tick, row)], office, control, ignored, number, [*walk.actors, key])
-        return server_moves(after)
-
-    opening = Walk([], setting.office(), program.opening()[1])
+def compare_laws(setting: Setting, pasts: int) -> None:
+    """Compare all laws of the next event after some pasts."""
+    program, rng = setting.program(), np.random.default_rng(46)
+    grouped = setting.algorithm.server == "any" and setting.parameters.count is not None
     for _ in range(pasts):
-        walk = opening
-        for _ in range(EVENTS):
-            law = look(walk)
-            compared += 1
-            key = sorted(law)[int(rng.integers(len(law)))]
-            rows = [row for row, _ in draws]
-            if len(rows) > 1:  # one of the draws that make this event
-                rows = [row for row in rows if key in sampled_one(setting, walk, key, row)]
-            walk = step(walk, key, rows[int(rng.integers(len(rows)))])
-        compared += compiles(setting, walk.actors)
-    return compared
+        office, control = setting.office(), program.opening()[1]
+        actors: list[int] = []
+        ignored: tuple[int, ...] = ()
+        number = 0
+        # The program tells those that are ignored together with the next that counts.
+        skips = office is not None and office.stalest < np.inf and not office.stops
+        for k in range(EVENTS):
+            expected = drawn_next(setting, k) if office is None else queued_next(setting, office)
+            if not ignored:
+                law = counting_next(office) if skips else expected
+                assert programmed_next(program, control) == law, (setting.words, actors)
+            event = sorted(expected)[int(rng.integers(len(expected)))]
+            late = False
+            if office is not None and event[0] != SERVER:
+                late = office.late(event[0])
+                office.arrive(event[0], event[1] if office.named else None)
+            if late:
+                ignored = (*ignored, event[0])
+            else:
+                control = program.event(control, (*ignored, *event), number).control
+                ignored = ()
+                number += 1
+            while grouped and program.choices(control, LAW) == [((SERVER,), 1)]:
+                control = program.event(control, (SERVER,), number).control
+                number += 1
+            actors.append(event[0])
+        compiles(setting, actors)
 
 
-def sampled_one(setting: Setting, walk: Walk, key: Key, row: tuple[float, ...]) -> list[Key]:
-    """Return what the sampler makes of one draw, with the client of an event at work."""
-    tick, ticks = key[0] if walk.office is not None else 0, [one for one, _ in walk.past]
-    policy, delays = ServerPolicy("own", 0.0), Ticking([*ticks, tick])
-    streams = Drawn([*(one for _, one in walk.past), row])
-    events = setting.algorithm.sample(setting.parameters, delays, policy, streams, N, len(walk.past) + 1)
-    one = setting.algorithm.events_as_json(events)[-1]
-    found = (SERVER if one[1] == "s" else one[1], *one[2:])
-    return [(tuple(found[0]),) if isinstance(found[0], list) else found]
-
-
-def compiles(setting: Setting, actors: list[Key]) -> int:
+def compiles(setting: Setting, actors: list[int]) -> None:
     """The compiler takes this run, and none in which somebody arrives last who is not at work."""
     office = setting.office()
     if office is None or office.named:
-        return 0
+        return
 
     def schedule(who: Sequence[int]) -> None:
         events = Events(np.arange(1.0, len(who) + 1.0), np.array(who, dtype=np.int32))
         setting.algorithm.schedule(setting.parameters, events, N, RecordAt(), 10**6)
 
-    who = [key[0] for key in actors]
-    schedule(who)
-    for actor in who:
+    schedule(actors)
+    for actor in actors:
         if actor != SERVER:
             office.arrive(actor)
     for idle in {*range(N)} - {*office.busy()}:
         with pytest.raises(SpecError, match="has nothing to send"):
-            schedule([*who, idle])
-    return 1
+            schedule([*actors, idle])
 
 
 @pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", WITH_PROGRAM)
-def test_sampler_program_and_queue_have_one_law_of_who_acts_next(name: str) -> None:
+def test_program_and_queue_have_one_law_of_who_acts_next(name: str) -> None:
     for setting in settings(name):
-        compared = compare_laws(setting, pasts=2)
-        assert compared >= 2 * EVENTS
-        count(setting, compared)
+        compare_laws(setting, pasts=2)
 
 
 # ---- other laws -------------------------------------------------------------------------------------------------
@@ -446,12 +319,12 @@ def expected_events(setting: Setting, delays: DelayModel, policy: ServerPolicy, 
 BY_THEMSELVES = {"afl_dga", "fedcompass"}  # whose schedulers have twins further below
 
 
-@pytest.mark.sweep(13)
+@pytest.mark.sweep(13, also=("async_sgd", "gd", "incremental"))
 @pytest.mark.parametrize("name", sorted({*registered("algorithms")} - BY_THEMSELVES))
 def test_the_sampler_draws_the_events_of_the_queue(name: str) -> None:
     # Six events of three clients; rounding may differ by how times are summed up.
+    compared = 0
     for setting in settings(name):
-        compared = 0
         policies: list[str | None] = [None]
         if setting.algorithm.server == "any" and setting.parameters.count is None:
             policies = ["poisson:rate=2", "periodic:every=0.75"]
@@ -471,8 +344,7 @@ def test_the_sampler_draws_the_events_of_the_queue(name: str) -> None:
             ], (setting.words, kind, words)
             assert np.allclose(found.time, [time for time, _, _ in expected], rtol=1e-14, atol=0)
             compared += 1
-        count(setting, compared)
-    assert COMPARED[name]
+    assert compared
 
 
 def with_laws(found: Sequence[Setting]) -> Iterator[tuple[Setting, tuple[str, Any]]]:
@@ -567,132 +439,6 @@ def test_afl_dga_samples_and_compiles_the_rounds_of_the_queue() -> None:
         sampled = [*zip(events.time.tolist(), events.actor.tolist(), events.detail, strict=True)]
         assert sampled == expected, (setting.words, kind, words)
         compiles_as_messages(setting, expected)
-        count(setting, 2)
-
-
-@dataclass
-class DrawnRounds:
-    """Streams with the numbers of some rounds; in all others everybody takes part, and nothing takes long."""
-
-    numbers: Mapping[tuple[int, int], tuple[float, ...]]
-    trial: int = 0
-    seed: int = 0
-
-    def decides(self, i: int, r: int) -> tuple[float, ...]:
-        return self.numbers.get((i, r), (1e-9, 1e-9, 1e-9))
-
-    def uniforms(self, stream: Stream, client: Any, update: Any, count: int) -> Any:
-        assert (stream, count) == (Stream.SCHEDULE, 3)
-        return np.array([self.decides(int(i), int(r)) for i, r in zip(client, update, strict=True)])
-
-
-HALF = Fraction(1, 2)
-ROUND_WORDS: list[dict[str, str]] = [
-    {},
-    {"periods": "[1,1,3]"},
-    {"participation": "0.5"},
-    {"participation": "0.5", "t_d": "2"},
-    {"participation": "0.5", "first_round": "drawn"},
-    {"participation": "0.5", "t_d": "1"},
-    {"local_steps": "1..2"},
-    {"local_steps": "2", "correction_delay": "0..1"},
-]
-Outcome = tuple[tuple[float, ...], ...]  # of each client
-
-
-def drawn_of_a_round(words: Mapping[str, str]) -> list[tuple[Outcome, Fraction]]:
-    """Return cells of the numbers of a round on which the run is the same, with probabilities."""
-    if "participation" not in words:
-        place = 1 if ".." in words.get("local_steps", "") else 2
-        sides = [tuple(u if k == place else 0.5 for k in range(3)) for u in (0.25, 0.75)]
-        ranged = any(".." in word for word in words.values())
-        return [(one, HALF**N) for one in itertools.product(sides, repeat=N)] if ranged else [((), Fraction(1))]
-    some = [(u, HALF**N) for u in itertools.product((0.25, 0.75), repeat=N) if min(u) < HALF]
-    nobody = [(u, HALF**N / 6) for u in itertools.permutations((0.6, 0.7, 0.8))]  # then whose number is the smallest
-    return [(tuple((one, 0.5, 0.5) for one in u), share) for u, share in some + nobody]
-
-
-def laws_of_a_round(words: Mapping[str, str], r: int, away: Sequence[int]) -> Iterator[tuple[set[int], Fraction]]:
-    """Yield who takes part in round r with which probability, by the page; away[i] rounds ago client i did last."""
-    everybody = {*range(N)}
-    if "periods" in words:
-        yield (everybody if r % 3 == 1 else {0, 1}), Fraction(1)
-    elif "participation" not in words or (r == 1 and "first_round" not in words):
-        yield everybody, Fraction(1)
-    else:
-        forced = {i for i in everybody if away[i] >= int(words.get("t_d", 99))}
-        for size in range(N + 1):
-            for some in itertools.combinations(sorted(everybody), size):
-                if forced or some:
-                    yield forced | {*some}, HALF**N
-                else:
-                    yield from (({i}, HALF**N / N) for i in everybody)
-
-
-def law_of_rounds(words: Mapping[str, str], rounds: int) -> dict[tuple[Any, ...], Fraction]:
-    """Return the law of (who takes part, K, D) in the first rounds, round by round."""
-    lengths, lates = ([1, 2] if words.get("local_steps") == "1..2" else [int(words.get("local_steps", "1"))]), [0]
-    if words.get("correction_delay") == "0..1":
-        lates = [0, 1]
-    own = [*itertools.product(lengths, lates)]
-    law: dict[tuple[Any, ...], Fraction] = {(): Fraction(1)}
-    for r in range(1, rounds + 1):
-        after: dict[tuple[Any, ...], Fraction] = {}
-        for past, chance in law.items():
-            away = [r - max((q for q, (who, _) in enumerate(past, 1) if i in who), default=0) for i in range(N)]
-            for who, share in laws_of_a_round(words, r, away):
-                for lots in itertools.product(own, repeat=N):
-                    key = (*past, (frozenset(who), lots))
-                    after[key] = after.get(key, Fraction(0)) + chance * share / len(own) ** N
-        law = after
-    return law
-
-
-@pytest.mark.sweep(5)
-@pytest.mark.parametrize("words", ROUND_WORDS)
-def test_afl_dga_has_one_law_of_who_takes_part_and_acts_next(words: dict[str, str]) -> None:
-    # Six local steps of given clients, the numbers of the first two rounds at random: the law of all that happens.
-    # A client without a step at work lets its turn pass, so that who may act next is part of what happens.
-    algorithm = lookup("algorithms", "afl_dga")
-    setting = Setting(algorithm, algorithm.read(Options("afl_dga", {"eta": "0.5", **words})), words, {*words.items()})
-    rounds, draws = 2, drawn_of_a_round(words)
-    law, rng = law_of_rounds(words, rounds), np.random.default_rng(46)
-    assert sum(law.values()) == 1
-    for _ in range(3):
-        ticks = [int(i) for i in rng.integers(N, size=EVENTS)]
-        endless = [*ticks, *[*range(N)] * LONG]
-
-        def arrival(i: int, now: float, endless: Sequence[int] = endless) -> float:
-            return next(float(k) for k, who in enumerate(endless, 1) if who == i and k > now)
-
-        sampled: dict[Any, Fraction] = {}
-        for lots in itertools.product(draws, repeat=rounds):
-            numbers = {(i, r): one for r, (row, _) in enumerate(lots, 1) for i, one in enumerate(row)}
-            run_ = algorithm.sample(setting.parameters, Ticking(ticks), NO_POLICY, DrawnRounds(numbers), N, LONG)
-            kept = zip(run_.time.tolist(), run_.actor.tolist(), run_.detail, strict=True)
-            key, share = tuple(one for one in kept if one[0] <= EVENTS), np.prod([chance for _, chance in lots])
-            sampled[key] = sampled.get(key, Fraction(0)) + share
-        queued: dict[Any, Fraction] = {}
-        for past, share in law.items():
-
-            def joins(r: int, past: Any = past) -> set[int]:
-                return set(past[r - 1][0]) if r <= rounds else joins_after(setting, past, r)
-
-            def lot(i: int, r: int, which: int, past: Any = past) -> int:
-                smallest = (setting.parameters.schedule.local_steps[0], setting.parameters.schedule.correction_delay[0])
-                return int(past[r - 1][1][i][which] if r <= rounds else smallest[which])
-
-            office = Anarchy(N, joins, lambda i, r, lot=lot: lot(i, r, 0), lambda i, r, lot=lot: lot(i, r, 1))  # type: ignore[misc]
-            key = tuple(itertools.takewhile(lambda one: one[0] <= EVENTS, in_rounds(office, arrival)))
-            queued[key] = queued.get(key, Fraction(0)) + share
-        assert sampled == queued, (words, ticks)
-        count(setting, len(queued))
-
-
-def joins_after(setting: Setting, past: Any, r: int) -> set[int]:
-    """Return who takes part in a round whose numbers are those of everybody taking part."""
-    periods = setting.parameters.schedule.periods or (1,) * N
-    return {i for i in range(N) if (r - 1) % periods[i] == 0}
 
 
 def may_be_next(rows: Sequence[Any], who: int, word: str, r: int) -> bool:
@@ -731,7 +477,6 @@ def test_afl_dga_compiles_what_may_happen_next_and_nothing_else() -> None:
             except CaseError:
                 taken = False
             assert taken == may_be_next(past, who, word, r), (past, who, word, r)
-        count(setting, 1)
 
 
 # ---- FedCompass: groups, steps and timers ----------------------------------------------------------------------
@@ -772,7 +517,6 @@ def test_fedcompass_samples_and_compiles_the_groups_of_the_queue() -> None:
         told = [*zip(tape.notes["event_group"].tolist(), tape.notes["event_Q"].tolist(), strict=True)]
         assert told == sent, (setting.words, kind, words)
         assert int(tape.version[-1]) == sum(kind in ("first", "complete", "timer") for _, _, kind, *_ in expected)
-        count(setting, 2)
 
 
 TOO_MANY = {(name, "sampled", word) for name in ("gd", "sfedavg") for word in ("5", "20")}  # for three clients

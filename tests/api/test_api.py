@@ -173,17 +173,6 @@ def test_a_search_says_of_how_many_clients_its_candidates_were(theorem: str) -> 
     assert found.as_dict()["clients"] == found.clients
 
 
-@pytest.mark.nightly
-def test_the_smallest_counterexample_is_there_or_is_none(results: dict[str, Any]) -> None:
-    found = results["search"]
-    assert found.smallest is (found.smaller or found.best)
-    assert found.smallest.violated
-    assert found.best.violated
-    assert found.case is not None
-    assert bl.exact(found.theorem, found.case).violated
-    assert bl.falsify("area.theorem8.repaired", candidates=5, jobs=1).smallest is None
-
-
 def test_a_theorem_is_evaluated_at_keywords() -> None:
     bound = bl.theorem("area.theorem8")
     assert set(bound.terms) == {"bound"}
@@ -221,13 +210,6 @@ def test_a_theorem_about_windows_has_a_curve_that_ends_with_the_last_window() ->
     curve = bl.compare("fedcompass.window.b", "huber", "deterministic:spread=2", iterations=[20, 40], trials=4, N=4)
     assert [int(one.plan.ks[-1]) for one in curve.comparisons] == [17, 37]
     assert list(curve.to_frame()["T"]) == [17, 37]
-
-
-@pytest.mark.nightly
-def test_horizons_are_judged_together() -> None:
-    several = bl.compare("area.theorem8", "lad:x0=3", iterations=[20, 40], M=2, trials=20, exact=False)
-    assert [one.band.level for one in several.comparisons] == pytest.approx([0.995, 0.995])
-    assert bl.compare("area.theorem8", "lad:x0=3", iterations=[20], M=2, trials=20, exact=False).comparisons
 
 
 @pytest.mark.parametrize("K", ["3,6,12", "3,6,1.2e1"])

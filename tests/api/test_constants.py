@@ -1,11 +1,8 @@
 """The constants of a problem as a question: each with its side, and the steps that theorems allow with them."""
 
 import json
-import math
-from itertools import combinations, product
 from typing import Any
 
-import numpy as np
 import pytest
 
 import boundlab as bl
@@ -28,40 +25,6 @@ def test_single_samples_of_a_logistic_regression_by_hand() -> None:
     step = next(one for one in found.steps if "classics.sgd.sampled" in one.theorems)
     assert step.value == pytest.approx(1 / 4.7, rel=1e-9)
     assert step.value <= 1 / 4.7
-
-
-@pytest.mark.sweep(3)
-@pytest.mark.parametrize("batch", [1, 2])
-@pytest.mark.parametrize("again", [True, False])
-@pytest.mark.parametrize("kind", ["logistic", "softmax", "least-squares"])
-@pytest.mark.parametrize("owners", [(0, 0, 0, 0), (0, 0, 0, 1)])
-def test_the_noise_at_the_minimiser_is_that_of_all_mini_batches(
-    kind: str, owners: tuple[int, ...], again: bool, batch: int
-) -> None:
-    """sigma_star² is the mean over clients of E‖g − ∇f_i‖² at x*, over all batches that can be drawn."""
-    words = {"batch": batch, "replacement": "yes" if again else "no", "weights": "size"}
-    problem = model(kind, owners, **words)
-    x, total = np.asarray(problem.optimum().x, dtype=np.float64), 0.0
-    for client in range(problem.n):
-        each = [own_gradient(problem, client, row, x) for row in range(owners.count(client))]
-        drawn = product(each, repeat=batch) if again else combinations(each, min(batch, len(each)))
-        away = [((np.mean(one, axis=0) - np.mean(each, axis=0)) ** 2).sum() for one in drawn]
-        total += float(np.mean(away)) / problem.n
-    found = problem.constants()["sigma_star"].value
-    assert math.sqrt(total) * (1 - 1e-9) <= found <= math.sqrt(total) * (1 + 1e-5) + 1e-7
-
-
-def own_gradient(problem: Any, client: int, row: int, x: np.ndarray) -> np.ndarray:
-    """Return the client's weight times the gradient of one row's loss and the regulariser, written out."""
-    a, y = problem.X[problem.rows(client)][row], problem.y[problem.rows(client)][row]
-    if problem.id == "softmax":
-        share = np.exp(a @ x.reshape(-1, 2))
-        share /= share.sum()
-        share[int(y)] -= 1.0
-        slope = np.outer(a, share).ravel()
-    else:
-        slope = a * (a @ x - y) if problem.id == "least-squares" else -y * a / (1.0 + math.exp(y * (a @ x)))
-    return np.asarray(problem.factors[client] * (slope + 0.1 * x))
 
 
 def test_what_does_not_exist_has_a_reason_and_the_command_says_the_same(capsys: Any) -> None:

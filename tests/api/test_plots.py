@@ -39,12 +39,6 @@ def drawn(result: Any, **options: Any) -> tuple[Any, Any, Any]:
     return figure, axes, below
 
 
-@pytest.mark.nightly
-def test_the_title_has_the_theorem_its_status_and_the_verdict(curve: Any, run: Any) -> None:
-    assert "area.theorem8 (as printed): violated" in drawn(curve)[1].get_title()
-    assert f"(repaired): {run.headline}" in drawn(run)[1].get_title()
-
-
 def test_the_lower_panel_is_mean_over_bound_with_a_line_at_one(curve: Any) -> None:
     below = drawn(curve)[2]
     lines = [line.get_ydata() for line in below.get_lines()]
@@ -52,18 +46,6 @@ def test_the_lower_panel_is_mean_over_bound_with_a_line_at_one(curve: Any) -> No
     assert any(len(line) == 3 and np.allclose(line, ratios) for line in lines)
     assert any(np.array_equal(line, [1, 1]) for line in lines)
     assert below.get_ylim()[1] > max(ratios) > 1
-
-
-@pytest.mark.nightly
-def test_a_curve_shows_bound_terms_mean_and_the_level_of_no_step(curve: Any, run: Any) -> None:
-    named = {text.get_text() for text in drawn(run, terms=True)[2].get_legend().get_texts()}
-    assert {"bound", "term: initial", "term: bias and staleness"} <= named
-    assert any(one.startswith("never moving: ") for one in named)
-    assert any("value on the one schedule" in one for one in named)
-    drawn_ones = bl.compare("fedbuff.rf1", "huber:x0=1", "exponential", iterations=20, trials=2, count=2)
-    labels = [text.get_text() for text in drawn(drawn_ones)[2].get_legend().get_texts()]
-    assert any("mean of 2 schedules" in one for one in labels)
-    assert any("computed" in text.get_text() for text in drawn(curve)[2].get_legend().get_texts())
 
 
 @pytest.mark.nightly

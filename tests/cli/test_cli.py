@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from own_theorem import own_theorem
 
 from boundlab.cli import invoke
 from boundlab.cli.terminal import ENDINGS
@@ -74,28 +73,6 @@ def test_run_reports_errors_frequencies_and_staleness(capsys, tmp_path):
     result = json.loads(out.read_text())
     assert result == json.loads(output(capsys, *arguments, "--json"))
     assert result["metrics"]["squared-distance"][0][-1] < result["metrics"]["squared-distance"][0][0]
-
-
-@pytest.mark.nightly
-def test_a_sample_without_a_range_is_consistent_which_is_not_enough_where_holds_is_required(capsys):
-    arguments = ("compare", "area.theorem8.repaired", "--problem=lad:x0=3,sigma=0.5", "--delays=iid:p_s=0.5")
-    arguments = (*arguments, "--iterations=6", "--set=M=5", "--trials=20")
-    assert "consistent" in output(capsys, *arguments)
-    assert "consistent" in output(capsys, *arguments, "--require=holds", code=3)
-    assert invoke([*arguments, "--require=luck"]) == 2
-    assert "--require is holds" in capsys.readouterr().err
-
-
-@pytest.mark.slow  # commands in processes of their own
-def test_a_theorem_of_the_users_own_is_shown_evaluated_and_compared(capsys, tmp_path):
-    file = tmp_path / "mine.toml"
-    file.write_text(own_theorem(title="one subgradient step at a time", horizon="every"))
-    assert "one subgradient step" in output(capsys, "show", str(file))
-    values = [f"--set={pair}" for pair in ("p=0.5", "M=2", "B=1", "sigma=0", "R=3", "alpha=0.5", "K=10")]
-    # A = 54: 54/(2·0.5·2·10) + 0.5·2/2 = 3.2.
-    assert json.loads(output(capsys, "eval", str(file), *values, "--json"))["bound"] == pytest.approx(3.2)
-    run = ("--problem=lad:x0=3", "--delays=iid:p_s=0.5", "--set=alpha=0.5", "--set=M=4", "--trials=200")
-    assert "holds" in output(capsys, "compare", str(file), *run, "--iterations=50")
 
 
 @pytest.mark.nightly  # CI runs make demo

@@ -2,9 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -228,15 +225,3 @@ def test_an_executor_that_fails_is_no_defect(capsys, monkeypatch):
     assert capsys.readouterr().err == (
         "boundlab: the executor failed (gone); what is finished is kept, ask again for the rest\n"
     )
-
-
-@pytest.mark.nightly
-def test_the_module_and_the_command_end_alike(arguments, tmp_path: Path):
-    line = arguments(RAISED["SystemExit"], ("run", "bad", "--set=alpha=1"))
-    done = subprocess.run(
-        [sys.executable, "-m", "boundlab", *line], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
-    assert done.returncode == ExitCode.UNFORESEEN
-    assert done.stderr.startswith("boundlab: unexpected SystemExit in the plug-in bad.py:")
-    assert done.stderr.count("\n") == 1
-    assert done.stdout == ""

@@ -271,15 +271,6 @@ class TestWhatIsNotWhatWasWritten:
         os.mkfifo(cache / f"{'0' * 64}.json")
         assert kept("0" * 64) is None
 
-    def test_a_changed_entry_is_made_anew_and_kept_again(
-        self, cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        first, anew = shown(capsys, "area.theorem8"), made(monkeypatch)
-        (path,) = cache.iterdir()
-        path.write_text(path.read_text().replace("convex", "concave"))
-        assert [shown(capsys, "area.theorem8") for _ in range(2)] == [first, first]
-        assert anew == ["area.theorem8"]
-
     def test_the_oldest_goes(self, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_kept, "_MOST", 3)
         for place in range(5):
@@ -295,15 +286,6 @@ def test_it_can_be_switched_off(
     monkeypatch.setenv("BOUNDLAB_CACHE", off)
     shown(capsys, "area.theorem8")
     assert not cache.exists()
-
-
-def test_a_mistake_is_the_same_each_time(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = []
-    for _ in range(2):
-        assert invoke(["show", "area.theorem80"]) == ExitCode.USAGE
-        found.append(capsys.readouterr())
-    assert found[0] == found[1]
-    assert "did you mean area.theorem8" in found[0].err
 
 
 # ---------------------------------------------------------------------- blocks as data

@@ -2,13 +2,9 @@
 
 import io
 import json
-import os
-import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 from command_examples import QUICK, SLOW, quick
@@ -156,27 +152,3 @@ def test_a_screen_that_was_closed_from_the_start_loses_what_is_written() -> None
     assert screen.lost is None
     screen.write("x")
     assert isinstance(screen.lost, OSError)
-
-
-@pytest.fixture(params=[pytest.param("ends", marks=pytest.mark.nightly), "nothing"])
-def shell(request: pytest.FixtureRequest) -> Any:
-    """Return what runs a shell line in which $B is boundlab; ``nothing`` has neither input nor error output."""
-    closed = " <&- 2>&-" if request.param == "nothing" else ""
-
-    def run(script: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
-        known = {**os.environ, "B": f"{sys.executable} -m boundlab", **environment}
-        return subprocess.run(["bash", "-c", f"({script}){closed}"], env=known, capture_output=True, check=False)
-
-    return run
-
-
-@pytest.mark.nightly
-def test_real_descriptors_may_be_closed_full_or_broken(shell: Any, place: Path) -> None:
-    assert shell("$B list >&-").returncode == ExitCode.USAGE
-    assert shell("$B list > /dev/full").returncode == ExitCode.USAGE
-    assert shell("set -o pipefail; $B list | true").returncode == ExitCode.STANDS
-    done = shell("$B list delays", PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C")
-    assert done.returncode == ExitCode.STANDS
-    assert b"lambda_i" in done.stdout
-    assert not re.search(rb"\\u|\?", done.stdout)
-    assert shell("$B show nothing >&- 2>/dev/full").returncode == ExitCode.USAGE

@@ -136,11 +136,3 @@ def test_who_goes_by_arrivals_says_what_would_fit(capsys: Any) -> None:
     assert "goes by who arrives when" in capsys.readouterr().err
     assert invoke(["run", "fedbuff", "--set", "eta_l=0.1", "--set", "count=2", *words]) == 0
     assert "sets at work" in " ".join(capsys.readouterr().out.split())
-
-
-def test_a_bound_about_staleness_reads_that_of_the_run() -> None:
-    found = bl.compare(
-        "fedbuff.rf1", "huber:clients=4,x0=2", "exponential:spread=3,active=2", iterations=8, trials=20,
-        settings={"eta_l": "0.05", "count": "2"},
-    )  # fmt: skip
-    assert found.verdict.value in ("consistent", "holds")

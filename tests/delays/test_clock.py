@@ -12,9 +12,7 @@ from boundlab.case import build_delays
 from boundlab.delays import DELAYS, Clock
 from boundlab.delays.recorded import Durations, Ticks
 from boundlab.errors import SpecError
-from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.registry import lookup
 
 RENEWAL = [model.id for model in DELAYS if model.id not in ("iid", "trace", "staleness")]
 
@@ -106,14 +104,3 @@ def test_each_clock_begins_from_the_start(kind: str) -> None:
     first = [one.arrival(0, 0.0) for _ in range(3)]
     assert [other.arrival(0, 0.0) for _ in range(3)] == first
     assert delays.clock(Streams(2)).arrival(0, 0.0) != first[0] or kind in ("deterministic", "iid", "two-speed")
-
-
-def test_waiting_clients_start_together_by_hand() -> None:
-    # Work takes 1, 2 and 5. b = 2: 0 and 1 arrive at 1 and 2 and go on at 2; 0 arrives at 3, waits for 1 at 4; both
-    # go on, 2 comes at 5 together with 0, who is named first; these two go on, 1 comes at 6, 0 again at 6.
-    delays = build_delays("deterministic", {"rates": [1, 0.5, 0.2]}, 3)
-    fedbuff = lookup("algorithms", "fedbuff")
-    parameters = fedbuff.read(Options("fedbuff", {"eta_l": 1, "count": 2, "reply": "wait"}))
-    events = fedbuff.sample(parameters, delays, fedbuff.policy(None, delays), Streams(0), 3, 8)
-    assert events.time.tolist() == [1, 2, 3, 4, 5, 5, 6, 6]
-    assert events.actor.tolist() == [0, 1, 0, 1, 0, 2, 0, 1]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boundlab.delays import DELAYS, frequencies, optimal_rate, read_policy, sample_events, why_not_iid
+from boundlab.delays import DELAYS, frequencies, read_policy, sample_events, why_not_iid
 from boundlab.errors import SpecError
 from boundlab.events import SERVER
 from boundlab.options import Options
@@ -50,28 +50,9 @@ def test_exponential_delays_with_a_poisson_server_are_iid_and_nothing_else_is():
     assert why_not_iid(iid, read_policy(None, iid)) == ""
 
 
-@pytest.mark.parametrize("policy", ["poisson:rate=3", "count:every=4", "periodic:every=0.25", None])
-def test_frequencies_sum_to_one(policy):
-    delays = model("gamma", 5, spread="4")
-    p, p_s = frequencies(delays, read_policy(policy, delays))
-    assert p.sum() + p_s == pytest.approx(1.0, abs=1e-12)
-
-
 def test_count_makes_one_aggregation_in_every_delta_plus_one_iterations():
     delays = model("uniform", 3)
     assert frequencies(delays, read_policy("count:every=4", delays))[1] == pytest.approx(1 / 5)
-
-
-def test_the_optimal_rate_of_10_10_and_2_5_is_7_5():
-    # Σλ = 22.5, (2/3)(0.1 + 0.1 + 0.4) = 0.4, sqrt(22.5/0.4) = 7.5.
-    assert optimal_rate(np.array([10.0, 10.0, 2.5])) == pytest.approx(7.5, rel=1e-15)
-
-
-def test_drawn_rates_are_positive_whatever_is_done_with_negative_draws():
-    for negative in ("redraw", "clip", "abs"):
-        rates = model("exponential", 500, draw="normal", rate="10", sd="5", negative=negative).rates()
-        assert rates.min() > 0.0
-        assert rates.mean() == pytest.approx(10.0, abs=1.0)
 
 
 def test_drawn_rates_are_the_draws_themselves_but_where_they_are_not_positive():

@@ -146,18 +146,6 @@ def drop(row: str) -> str:
     return ",".join(cells[:3] + cells[4:])
 
 
-def test_a_comparison_that_is_violated_leaves_a_case_that_repeats_it(tmp_path: Path) -> None:
-    path = tmp_path / "claim.toml"
-    path.write_text(
-        'id = "contracts"\nalgorithm = "async_sgd"\nmetric = "squared-distance"\n'
-        'assumptions = ["strongly-convex", "smooth", "minimiser", "deterministic"]\nconditions = ["alpha*L <= 1"]\n'
-        'settable = ["alpha"]\n[step]\nalpha = "1/L"\n[terms]\nbound = "R**2"\n'
-    )
-    found = bl.compare(path, PARABOLA, "staleness:constant=3", iterations=20)
-    assert found.verdict == "violated"
-    assert bl.exact(path, json.loads(json.dumps(dict(found.case)))).verdict == "violated"
-
-
 def test_theorems_about_delays_read_the_largest_one() -> None:
     found = bl.compare("classics.delayed-sgd", PARABOLA, "staleness:constant=3", iterations=50)
     assert found.verdict == "holds"

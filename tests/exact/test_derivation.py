@@ -21,8 +21,6 @@ from boundlab.exact._derive import require_same
 from boundlab.exact._rows import schedule
 from boundlab.expectation._walk import History
 from boundlab.files import read_json
-from boundlab.pages.exact import derived
-from boundlab.pages.latex import plain_latex
 from boundlab.theorems import load_theorem
 
 pytest.importorskip("flint")
@@ -413,14 +411,6 @@ def test_a_sum_over_sequences_that_are_not_all_listed_is_not_checked_by_hand():
     assert not result.derivation.by_hand
 
 
-@pytest.mark.parametrize("name", ["area.theorem8", "area.theorem8.smallest"])
-def test_known_counterexamples_are_checked_by_hand(name):
-    result = found(name)
-    assert result.violated
-    assert result.derivation.by_hand
-    assert sum(Fraction(row[1]) for row in rows(result)) == 1
-
-
 def probability(pattern, p):
     """Return the probability of a pattern, by the law of single events."""
     out = Fraction(1)
@@ -541,39 +531,6 @@ def test_huge_numbers_are_compared_in_few_letters(tmp_path):
     result = on_a_parabola(tmp_path, "gap", "R**2*L", 3, parameters={"alpha": "10**60"})
     assert result.violated
     assert max(map(len, said(result, "The inequality"))) < 100
-
-
-ENVIRONMENT = re.compile(r"\\(begin|end)\{([a-z*]+)\}")
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", [*CASES, *FILES])
-def test_latex_is_well_formed(name):
-    text = plain_latex(derived(found(name).derivation))
-    assert text.isascii()
-    open_ones: list[str] = []
-    for kind, environment in ENVIRONMENT.findall(text):
-        if kind == "begin":
-            open_ones.append(environment)
-        else:
-            assert open_ones.pop() == environment
-    assert not open_ones
-    plain = re.sub(r"\\[\\$&%#_{}]", "", text)
-    depth = 0
-    for letter in plain:
-        depth += (letter == "{") - (letter == "}")
-        assert depth >= 0
-    assert depth == 0
-    assert text.count(r"\left") == text.count(r"\right") + text.count(r"\leftarrow")
-    for line in plain.split("\n"):
-        assert line.count("$") % 2 == 0
-        for inside in line.split("$")[1::2]:
-            assert inside.strip()
-            assert inside.count("{") == inside.count("}")
-    for body in re.findall(r"\\begin\{tabular\}\{((?:p\{[^}]*\}|l)+)\}\n(.*?)\\end\{tabular\}", plain, re.DOTALL):
-        columns = len(re.findall(r"p\{[^}]*\}|l", body[0].replace(r"\linewidth", "")))
-        assert {line.count("&") for line in body[1].strip().split("\n")} == {columns - 1}
-    assert "$" not in "".join(re.findall(r"\\begin\{align\*\}(.*?)\\end\{align\*\}", plain, re.DOTALL))
 
 
 @pytest.mark.sweep(16)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
-from exact_makers import brute_force, exact_of, over_tapes, tiny_cases
-from hypothesis import given, settings, strategies as st
+from exact_makers import brute_force, exact_of, tiny_cases
+from hypothesis import given, settings
 from run_makers import plan_of, tape_of
 
 from boundlab.algorithms import EventLaw, StepSize
@@ -22,16 +22,14 @@ from boundlab.arithmetic.rational import Recipe
 from boundlab.case import build_delays, build_problem, load_case, own_case, read_case, replay
 from boundlab.cli import invoke
 from boundlab.compare import compare
-from boundlab.delays import ServerPolicy, frequencies, read_policy
+from boundlab.delays import frequencies, read_policy
 from boundlab.errors import AssumptionError, CaseError, SpecError
 from boundlab.exact import evaluate
 from boundlab.exact._engine import _frequencies, _number
-from boundlab.execute import moments
 from boundlab.execute.rationals import run
 from boundlab.expectation import _enumeration, applicable, left_side
 from boundlab.formulas.enclose import Formulas, KnownNumber
 from boundlab.instance import from_case
-from boundlab.metrics import Watch, metric
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
@@ -49,14 +47,6 @@ PRINTED = {
     "delays": "iid:p_s=0.5",
     "iterations": 6,
     "theorem": "area.theorem8",
-}
-PROBLEMS = {
-    "lad": ("lad", {"x0": 3}),
-    "three huber": ("huber", {"c": [0, 1, 3], "w": [1, 2, 1], "x0": 2}),
-    "two dimensions": ("huber", {"c": [[0, 1], [2, 1]], "w": [[1, 2], [1, 2]], "x0": 2}),
-    "twins": ("huber", {"c": [0, 0, 1], "w": [1, 1, 2], "delta": 0.5, "x0": 2}),
-    "quadratics that mix": ("quadratic", {"clients": 2, "dimension": 2, "x0": 1}),
-    "quadratics on a line": ("quadratic", {"A": [[[1]], [[3]]], "b": [[0], [4]], "x0": 1}),
 }
 
 
@@ -84,42 +74,6 @@ def test_brute_force_over_64_sequences_gives_the_same_number():
         lambda _i, x: (x > 0) - (x < 0), [Fraction(1, 2)], Fraction(3), lambda _k: alpha, 50, 6, left=abs
     )
     assert mean == 3 - Fraction(45, 8) * alpha
-
-
-@pytest.mark.sweep(32)
-@pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.parametrize("start", ["analysis", "algorithm"])
-@pytest.mark.parametrize(
-    ("step", "clock"),
-    [(StepSize(0.1), "algorithm"), (StepSize(1.0, 5.0), "algorithm"), (StepSize(1.0, 5.0), "analysis")],
-)
-def test_enumeration_and_moments_agree_with_the_tape_sequence_by_sequence(name, start, step, clock):
-    kind, options = PROBLEMS[name]
-    problem = build_problem(kind, options)
-    n = problem.n
-    K = 5 if n == 1 else 4
-    p = np.array([0.35, 0.2, 0.15])[:n]
-    delays = build_delays("iid", {"p": p.tolist()}, n)
-    exponential = build_delays("exponential", {"rates": p.tolist()}, n)
-    for side in ("ergodic-gap", "squared-distance"):
-        parameters = AreaParameters(step, 2, None, "pre", start, clock)
-        found = left_side(side, "area", problem, parameters, delays, read_policy(None, delays), K).value
-        expected = over_tapes(problem, parameters, p, 1.0 - p.sum(), side, K)
-        assert found[0] == pytest.approx(expected, rel=1e-11, abs=1e-13)
-        for reply in ("pre", "post"):
-            counted = AreaParameters(step, 2, 1, reply, start, clock)
-            found = left_side(side, "area", problem, counted, exponential, ServerPolicy("count", 1.0), 7).value
-            expected = over_tapes(problem, counted, p, 0.0, side, 7)
-            assert found[0] == pytest.approx(expected, rel=1e-11, abs=1e-13)
-
-
-def test_all_iterations_of_one_pass_are_those_of_single_runs():
-    problem = build_problem("huber", {"c": [0, 1], "x0": 2})
-    delays = build_delays("iid", {"p_s": 0.3}, 2)
-    parameters, policy = AreaParameters(StepSize(0.3), 2, start="analysis"), read_policy(None, delays)
-    together = left_side("ergodic-gap", "area", problem, parameters, delays, policy, 6, [1, 3, 6]).value
-    single = [left_side("ergodic-gap", "area", problem, parameters, delays, policy, k).value[0] for k in (1, 3, 6)]
-    assert np.allclose(together, single, rtol=1e-14)
 
 
 @settings(max_examples=40, deadline=None)
@@ -194,52 +148,6 @@ def test_maxima_of_affine_functions_equal_brute_force_in_rational_numbers(start,
     )
     assert found.kind == "exact"
     assert found.left_text.split(" = ")[0] == str(expected)
-
-
-fractions = st.fractions(min_value=-4, max_value=4, max_denominator=4)
-
-
-@settings(max_examples=20, deadline=None)
-@given(
-    b=st.lists(fractions, min_size=1, max_size=2),
-    x0=fractions,
-    M=st.integers(1, 3),
-    K=st.integers(0, 5),
-    sigma=st.sampled_from([0, 1, 2]),
-    D=st.sampled_from(["1/40", "1/60"]),
-)
-def test_rational_moments_are_those_in_floating_point(b, x0, M, K, sigma, D):
-    n = len(b)
-    found = exact_of(
-        "area.theorem7.explicit",
-        {
-            "algorithm": "area",
-            "x0": str(x0),
-            "iterations": max(K, 1),
-            "parameters": {"M": M},
-            "settings": {"D": D},
-            "problem": {
-                "type": "quadratic",
-                "A": [[[2 + i]] for i in range(n)],
-                "b": [[str(c)] for c in b],
-                "sigma": sigma,
-            },
-            "delays": "iid:p_s=0.4",
-        },
-    )
-    # c and d are rational for rational D.
-    assert found.kind == "exact"
-    assert all(isinstance(value, str) and Fraction(value) == Fraction(value) for value in found.values.values())
-    problem = build_problem(
-        "quadratic", {"A": [[[2 + i]] for i in range(n)], "b": [[float(c)] for c in b], "sigma": sigma, "x0": float(x0)}
-    )
-    delays = build_delays("iid", {"p_s": 0.4}, n)
-    step = StepSize(float(Fraction(found.values["c"])), float(Fraction(found.values["d"])))
-    parameters = AreaParameters(step, M, start="analysis", clock="analysis")
-    floats = left_side(
-        "squared-distance", "area", problem, parameters, delays, read_policy(None, delays), max(K, 1)
-    ).value
-    assert found.left == pytest.approx(floats[0], rel=1e-10, abs=1e-12)
 
 
 def test_the_second_moment_of_one_answered_client_by_hand():
@@ -520,29 +428,6 @@ def test_a_formula_of_roots_of_long_numbers_has_a_value(text: str) -> None:
     assert exact is not None or "**2" not in text
 
 
-ALGORITHMS = {
-    "area": ({"alpha": 0.125}, {"M": 2}),
-    "afl_dga": ({"eta": 0.0625}, {"local_steps": "1..3"}),
-    "asfedavg": ({"alpha": 0.125}, {"count": 2}),
-    "async_sgd": ({"alpha": 0.125}, {}),
-    "fedasync": ({"eta_l": 0.125}, {"beta": 0.6, "Q": 2}),
-    "fedbuff": ({"eta_l": 0.125, "eta_g": 0.75}, {"count": 2, "M": 3}),
-    "fedcompass": ({"eta": 0.125}, {"Qmin": 1, "Qmax": 4}),
-    "fedfa": ({"eta_l": 0.125}, {"K": 2, "Q": 2}),
-    "fedstaleweight": ({"eta_l": 0.125}, {"count": 2}),
-    "rennala": ({"alpha": 0.125}, {"count": 3}),
-    "ringmaster": ({"alpha": 0.125}, {"threshold": 2}),
-    "sfedavg": ({"alpha": 0.125}, {"sampled": 2}),
-}
-
-
-def drawn(name, problem, iterations, records, **rates):
-    """Return a tape of an algorithm with its options above."""
-    given_rates, options = ALGORITHMS[name]
-    options = {**given_rates, **options, **rates}
-    return tape_of(name, options, problem.n, iterations, "exponential:spread=3", records=records, seed=5)
-
-
 def test_a_step_size_of_one_third_stays_one_third():
     problem = build_problem("quadratic", {"A": [[[1]]], "b": [[0]], "x0": 1})
     seen: list[Fraction] = []
@@ -556,67 +441,6 @@ def test_a_step_size_of_one_third_stays_one_third():
     )
     # One client that is answered at once: each update halves nothing and takes x to 2x/3.
     assert seen == [Fraction(2, 3) ** 4]
-
-
-@pytest.mark.sweep(24)
-@pytest.mark.parametrize("name", ["afl_dga", "area", "async_sgd", "fedbuff", "fedcompass", "fedfa"])
-@pytest.mark.parametrize("side", ["squared-distance", "gap", "ergodic-gap", "gradient-norm"])
-def test_the_mean_over_the_noise_lies_where_samples_say(name, side):
-    # 400 samples: |z| ≤ 4.5 fails by chance with probability 7e-6 at each of 24 × 2 places.
-    problem = build_problem("quadratic", {"clients": 3, "dimension": 2, "x0": 1, "sigma": 0.7})
-    left, ks = metric(side), np.array([3, 10])
-    size = dict.fromkeys(ALGORITHMS[name][0], 0.05)
-    tape = drawn(name, problem, 10, Watch(left, problem, ks).records, **size)
-    mean = moments.conditional(left, problem, tape, problem.sigma, ks).value
-    samples = []
-    for trial in range(400):
-        watch = Watch(left, problem, ks)
-        run_once(tape, problem, Streams(11, trial), watch)
-        samples.append((watch.low + watch.high) / 2.0)
-    spread = np.std(samples, axis=0, ddof=1) / np.sqrt(400)
-    assert (np.abs(np.mean(samples, axis=0) - mean) <= 4.5 * spread + 1e-12).all()
-
-
-@settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 10**6), steps=st.integers(1, 3), count=st.booleans())
-def test_coordinates_that_do_not_mix_give_the_same_moments_as_one_block(seed, steps, count):
-    # Diagonal matrices in a rotated basis: in one block of coordinates the answer is the same.
-    rng = np.random.default_rng(seed)
-    turn, _ = np.linalg.qr(rng.normal(size=(2, 2)))
-    values = rng.uniform(0.5, 2.0, size=(3, 2))
-    b, x0 = rng.normal(size=(3, 2)), rng.normal(size=2)
-    plain = {"A": [np.diag(row).tolist() for row in values], "b": b.tolist(), "x0": x0.tolist(), "sigma": 0.5}
-    A = [(turn @ np.diag(row) @ turn.T) for row in values]
-    turned = {
-        "A": [((one + one.T) / 2).tolist() for one in A],
-        "b": (b @ turn.T).tolist(),
-        "x0": (turn @ x0).tolist(),
-        "sigma": 0.5,
-    }
-    found = []
-    for options in (plain, turned):
-        problem = build_problem("quadratic", options)
-        tape = drawn("area", problem, 15, RecordAt(np.array([5, 15])))
-        given_tape = moments.conditional(metric("gap"), problem, tape, 0.5, np.array([5, 15])).value
-        delays = build_delays("exponential", {}, 3)
-        compiler = lookup("algorithms", "area")
-        parameters = compiler.read(Options("area", {"alpha": 0.2, "M": steps, **({"count": 2} if count else {})}))
-        policy = read_policy("count:every=2" if count else None, delays)
-        mean = left_side("gap", "area", problem, parameters, delays, policy, 15, [5, 15]).value
-        found.append(np.concatenate([given_tape, mean]))
-    assert np.allclose(found[0], found[1], rtol=1e-10)
-
-
-def test_exact_comparison_lies_in_the_band_of_samples():
-    # The joint band has level 0.99: this seed is inside, as all but one in a hundred are.
-    problem = build_problem("quadratic", {"clients": 3, "dimension": 2, "x0": 1, "sigma": 0.5})
-    plan = plan_of("area.theorem7.recursion", problem, "exponential", 60, M=3, alpha=0.05)
-    exact, sampled = compare(plan, 2, 0, exact=True), compare(plan, 150, 1, exact=False)
-    assert exact.exact == "expectation"
-    assert exact.as_dict()["kind"] == "numeric"
-    assert (sampled.band.lower <= exact.band.mean + 1e-12).all()
-    assert (exact.band.mean <= sampled.band.upper + 1e-12).all()
-    assert exact.verdict.value == "consistent"  # equal at K = 0
 
 
 def test_averaging_the_noise_given_each_schedule_leaves_less_spread():

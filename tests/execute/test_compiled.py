@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 from problem_makers import MODELS, generated, point, tiny
 from run_makers import plan_of, tape_of
-from tape_makers import programs
+from tape_makers import interpreted, programs
 
 from boundlab.algorithms import Algorithm, _fold
 from boundlab.arithmetic import compiled as machine
@@ -21,7 +21,7 @@ from boundlab.compare import compare
 from boundlab.compare.trials import trial_tape
 from boundlab.errors import BoundlabError
 from boundlab.execute import enclosed, floats, iterates
-from boundlab.execute._rows import Combine, Update, own_numbers, rows, starts
+from boundlab.execute._rows import Update, own_numbers
 from boundlab.metrics import METRICS, Certified, Proved
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
@@ -32,7 +32,6 @@ from boundlab.testing._algorithm import CompiledRun, Subject
 
 pytest.importorskip("numba", reason="numba is not installed: pip install boundlab[fast]")
 
-COMPILED = Backend("compiled")
 WEIGHTS = Weights.of([Fraction(1), Fraction(0), *(Fraction(j, 3) for j in range(1, 40))], closed=True, what="w")
 RECORDS = (
     RecordAt(),
@@ -176,37 +175,20 @@ def test_few_records_and_few_random_numbers_at_a_time_change_nothing(monkeypatch
 # ---------------------------------------------------------------------------------------------------------- errors
 
 
-def exactly(tape: Tape, problem: Problem) -> list[list[Fraction]]:
+def exactly(tape: Tape, problem: Problem) -> list[Any]:
     """Return what a tape shows of quadratics or Huber functions, in fractions."""
-    exact = lambda entries: [Fraction(float(one)) for one in entries]  # noqa: E731
-    clients = problem.compiled()
+    exact = np.vectorize(lambda one: Fraction(float(one)), otypes=[object])
+    clients, d = problem.compiled(), problem.d
     assert clients is not None
-    zero, d = [Fraction(0)] * problem.d, problem.d
-    held = dict(enumerate(starts(tape, exact(problem.x0), zero)))
-    shown = []
 
-    def slope(client: int, x: list[Fraction]) -> list[Fraction]:
-        away = [one - centre for one, centre in zip(x, exact(clients.b[client]), strict=True)]
+    def step(row: Update[float], x: Any, size: Fraction) -> Any:
+        away = x - exact(clients.b[row.client])
         if clients.kind == machine.QUADRATIC:
-            matrix = [exact(clients.a[client * d + k]) for k in range(d)]
-            return [sum((matrix[k][j] * away[k] for k in range(d)), Fraction(0)) for j in range(d)]
+            return x - size * (exact(clients.a[row.client * d : (row.client + 1) * d]) @ away)
         width = Fraction(clients.width)
-        pairs = zip(exact(clients.a[client]), away, strict=True)
-        return [weight * min(max(one, -width), width) for weight, one in pairs]
+        return x - size * exact(clients.a[row.client]) * np.clip(away, -width, width)
 
-    for row in rows(tape, own_numbers(tape)):
-        match row:
-            case Combine():
-                terms = [(Fraction(weight), held[source]) for weight, source in row.terms]
-                held[row.dst] = [sum((w * of[j] for w, of in terms), Fraction(0)) for j in range(d)]
-            case Update():
-                x = list(held[row.src])
-                for size in row.sizes:
-                    x = [one - Fraction(size) * by for one, by in zip(x, slope(row.client, x), strict=True)]
-                held[row.dst] = x
-            case _:
-                shown.append(held[row.src])
-    return shown
+    return interpreted(tape, exact(problem.x0), step, Fraction).shown
 
 
 @pytest.mark.sweep(8)
@@ -296,20 +278,6 @@ def test_both_ways_enclose_one_left_side(theorem: str, problem: str, settings: d
     assert (ends[1].upper <= ends[1].value * (1 + 1e-9) + 1e-12).all()
 
 
-@pytest.mark.sweep(2)
-@pytest.mark.parametrize("noise", ["", ",sigma=0.5"])
-@pytest.mark.parametrize("theorem", ["fedbuff.rf1", "area.theorem8.repaired", "classics.gd.convex"])
-def test_a_comparison_is_the_same_on_every_backend(theorem: str, noise: str) -> None:
-    try:
-        plan = plan_of(theorem, f"huber:clients=3,dimension=2,x0=1{noise}", "exponential:spread=3", 40)
-    except BoundlabError:  # a theorem without noise
-        return
-    found = [compare(plan, 8, 0, exact=False, backend=backend) for backend in (NUMPY, COMPILED)]
-    assert found[0].verdict is found[1].verdict
-    np.testing.assert_allclose(found[1].band.mean, found[0].band.mean, rtol=1e-10, atol=1e-14)
-    np.testing.assert_allclose(found[1].bound, found[0].bound, rtol=1e-12)
-
-
 # ------------------------------------------------------------------------------------------------------ many points
 
 
@@ -330,6 +298,20 @@ def test_many_points_are_measured_as_one_is(kind: str, seed: int) -> None:
             single = list(X) if rows_of is X else list(zip(X, off, strict=True))
             each = np.array([metric.at(function, one) for one in single]).T
             np.testing.assert_allclose(many, each, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.sweep(2)
+@pytest.mark.parametrize("noise", ["", ",sigma=0.5"])
+@pytest.mark.parametrize("theorem", ["fedbuff.rf1", "area.theorem8.repaired", "classics.gd.convex"])
+def test_a_comparison_is_the_same_on_every_backend(theorem: str, noise: str) -> None:
+    try:
+        plan = plan_of(theorem, f"huber:clients=3,dimension=2,x0=1{noise}", "exponential:spread=3", 40)
+    except BoundlabError:  # a theorem without noise
+        return
+    found = [compare(plan, 8, 0, exact=False, backend=backend) for backend in (NUMPY, Backend("compiled"))]
+    assert found[0].verdict is found[1].verdict
+    np.testing.assert_allclose(found[1].band.mean, found[0].band.mean, rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(found[1].bound, found[0].bound, rtol=1e-12)
 
 
 @pytest.mark.sweep(2)

@@ -2,7 +2,6 @@
 
 import contextlib
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,16 +9,13 @@ import pytest
 import symbolic
 import sympy
 from run_makers import tape_of
-from statements import statement_file
+from tape_makers import interpret
 
 from boundlab.arithmetic import numbers
 from boundlab.case import build_problem
-from boundlab.cli import invoke
 from boundlab.errors import AssumptionError
 from boundlab.execute import (
-    Combine,
     Numbers,
-    Show,
     Update,
     enclosed,
     floats,
@@ -29,8 +25,8 @@ from boundlab.execute import (
     points,
     rationals,
     rows,
-    starts,
 )
+from boundlab.expectation._enumeration import Schedule
 from boundlab.metrics import metric
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
@@ -38,8 +34,6 @@ from boundlab.registry import registered
 from boundlab.tape import RecordAt, Tape
 
 OPTIONS = {"A": [[[2]], [[1]], [[3]]], "b": [[0], [1], [4]], "x0": [2]}
-EXACT = build_problem("quadratic", {**OPTIONS, "sigma": 0})
-NOISY = build_problem("quadratic", {**OPTIONS, "sigma": 1})
 
 # Every algorithm at least once; where rows differ in kind (unequal local steps, implicit steps, averages), each kind.
 SETTINGS: list[tuple[str, dict[str, Any]]] = [
@@ -91,24 +85,6 @@ def problem_of(tape: Tape, sigma: float = 0.0) -> Problem:
 def by_floats(tape: Tape, problem: Problem) -> list[float]:
     seen: list[float] = []
     floats.run(tape, problem.x0, problem.full_gradients(), lambda _row, x: seen.append(float(x[0])))
-    return seen
-
-
-def by_rows(tape: Tape, problem: Problem) -> list[float]:
-    """Follow the rows in the plainest way."""
-    registers, seen = starts(tape, problem.x0.copy(), np.zeros(problem.d)), []
-    for row in rows(tape, own_numbers(tape)):
-        match row:
-            case Combine(dst, terms):
-                registers[dst] = sum((weight * registers[src] for weight, src in terms), start=np.zeros(problem.d))
-            case Update():
-                x = registers[row.src].copy()
-                for size in row.sizes:
-                    away = size * problem.gradient(row.client, x)
-                    x = problem.prox(row.client, x, size) if row.implicit else x - away
-                registers[row.dst] = x
-            case Show():
-                seen.append(float(registers[row.src][0]))
     return seen
 
 
@@ -164,7 +140,7 @@ def test_all_arithmetics_run_the_same_program(name: str, options: dict[str, Any]
     wanted = by_floats(tape, problem)
     assert len(wanted) >= 4
     others = {
-        "rows": by_rows(tape, problem),
+        "rows": [float(x[0]) for x in interpret(tape, problem).shown],
         "balls": by_rationals(tape, problem, balls=True),
         "floats with errors": with_errors(tape, problem),
         "points": by_points(tape, problem),
@@ -188,19 +164,6 @@ def test_rows_scale_each_local_step_in_the_arithmetic_of_the_reader() -> None:
 # ------------------------------------------------------------------------------------------- implicit steps and noise
 
 
-def proximal(folder: Path) -> str:
-    """Return the file of a theorem about the proximal point algorithm."""
-    return str(
-        statement_file(
-            folder,
-            algorithm="proximal_point",
-            assumptions="convex minimiser bounded-variance",
-            step={"alpha": "1/10"},
-            terms={"all": "R**2/(alpha*(K + 1))"},
-        )
-    )
-
-
 def test_noise_and_implicit_steps_are_refused_by_every_reader_alike() -> None:
     tape = run_of("proximal_point", {"alpha": 0.5})
     problem = problem_of(tape, sigma=1.0)
@@ -208,23 +171,5 @@ def test_noise_and_implicit_steps_are_refused_by_every_reader_alike() -> None:
         floats.run(tape, problem.x0, problem.oracle(Streams(0)), lambda _row, _x: None)
     with pytest.raises(AssumptionError, match="needs the function itself, not noisy gradients"):
         moments.conditional(metric("gap"), problem, tape, 1.0, np.array([1]))
-
-
-@pytest.mark.parametrize("more", [(), ("--exact",)])
-def test_every_comparison_of_a_noisy_proximal_run_is_refused(
-    more: tuple[str, ...], tmp_path: Path, capsys: Any
-) -> None:
-    problem = "quadratic:A=[[[1]]],b=[[0]],x0=[1],sigma=3"
-    words = ["--problem", problem, "-d", "deterministic", "-k", "5", "-r", "2", *more]
-    assert invoke(["compare", proximal(tmp_path), *words]) == 4
-    assert "a proximal step needs the function itself, not noisy gradients" in capsys.readouterr().err
-
-
-def test_the_exact_value_of_a_noisy_proximal_run_is_refused(tmp_path: Path, capsys: Any) -> None:
-    case = tmp_path / "case.json"
-    case.write_text(
-        '{"algorithm": "proximal_point", "problem": {"type": "quadratic", "A": [[[1]]], "b": [[0]], "x0": [1], '
-        '"sigma": 3}, "parameters": {}, "events": [[1, "s"], [2, "s"]]}'
-    )
-    assert invoke(["exact", proximal(tmp_path), str(case)]) == 4
-    assert "a proximal step needs the function itself" in capsys.readouterr().err
+    with pytest.raises(AssumptionError, match="needs the function itself, not noisy gradients"):
+        Schedule(tape, Numbers(tape.affine.coef.tolist(), [0.5] * 9, [1.0] * 9), 1.0)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+import tape_makers
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 from instance_makers import BUILT_IN, fitting
 from run_makers import tape_of
 from tape_makers import programs
@@ -19,7 +20,7 @@ from boundlab.execute.packing import pack
 from boundlab.metrics import METRICS, Certified
 from boundlab.objective import Problem
 from boundlab.randomness import Stream, Streams
-from boundlab.tape import RecordAt, Tape
+from boundlab.tape import Initial, Op, RecordAt, Tape
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install boundlab[torch]")
 
@@ -128,21 +129,6 @@ def test_a_loop_over_the_problems_own_oracles_is_the_same(spec: str) -> None:
     assert_one_by_one(problem, tapes, Loop(problem))
 
 
-@pytest.mark.nightly
-def test_local_steps_of_different_number_and_size() -> None:
-    problem = problem_from(SMOOTH[1])
-    tapes = tapes_of("fedcompass", 3, 3)
-    assert len(set(np.concatenate([tape.descend.steps for tape in tapes]).tolist())) > 1
-    assert_one_by_one(problem, tapes)
-
-
-@pytest.mark.nightly
-def test_ten_thousand_events_stay_together() -> None:
-    problem = problem_from("softmax:data=digits,clients=3,batch=2,nu=0.1")
-    tapes = [tape_of("area", {"alpha": "0.01"}, 3, 10_000, seed=7, trial=trial) for trial in range(2)]
-    assert_one_by_one(problem, tapes)
-
-
 @pytest.mark.parametrize("spec", ["huber:c=[0,1,3],delta=0.5,x0=2", "lad:c=[0,1,3],x0=2", "quadratic:clients=3,x0=1"])
 def test_proximal_steps(spec: str) -> None:
     problem = problem_from(spec)
@@ -196,21 +182,6 @@ def test_uniform_numbers_are_the_same_to_the_last_bit(
     assert np.array_equal(there.numpy(), here)
 
 
-@pytest.mark.parametrize("options", ["batch=7", "batch=7,replacement=false", "batch=500,replacement=false"])
-def test_mini_batches_are_the_same_rows(options: str) -> None:
-    problem = problem_from(f"logistic:data=breast_cancer,clients=3,partition=dirichlet,nu=0.1,{options}")
-    batched = tensors_of(problem, CPU, torch.float64)
-    clients, updates = np.array([[0, 2], [1, 0], [2, 2]]), np.array([[0, 0], [1, 5], [2, 7]])
-    steps = np.full((3, 2), 4)
-    there = batched.draws(11, torch.arange(2), torch.as_tensor(clients), torch.as_tensor(updates), steps).numpy()
-    for trial in range(2):
-        here = problem.oracle(Streams(11, trial)).draws(clients[:, trial], updates[:, trial], 4)
-        for row in range(3):
-            for step in range(4):
-                drawn = there[row, trial, step]
-                assert drawn[drawn >= 0].tolist() == np.asarray(here[row][step]).tolist()
-
-
 # ---------------------------------------------------------------------------------------------------------- metrics
 
 
@@ -236,8 +207,12 @@ def test_intervals_are_those_of_single_points() -> None:
         np.testing.assert_allclose(np.stack([low, high], axis=1), each, rtol=1e-12, atol=1e-14)
 
 
+NO_SUM = tape_makers.tape_of(1, [Initial.START], [(Op.DESCEND, 0, 0, 2, 3, 0.5)])
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(programs(4), min_size=1, max_size=3), st.sampled_from([1, 10**9]))
+@given(tapes=st.lists(programs(4), min_size=1, max_size=3), wide=st.sampled_from([1, 10**9]))
+@example(tapes=[NO_SUM], wide=10**9)
 def test_any_programs_combined_many_at_a_time_or_one_by_one(
     monkeypatch: pytest.MonkeyPatch, tapes: list[Tape], wide: int
 ) -> None:

@@ -1,7 +1,5 @@
 """Expectations over the noise of a tape, against one run for each unit of noise."""
 
-import itertools
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,10 +9,10 @@ from run_makers import tape_of
 
 from boundlab.case import build_problem
 from boundlab.errors import AssumptionError
-from boundlab.execute import Update, floats, moments
+from boundlab.execute import Update, moments
 from boundlab.execute.moments import frame
 from boundlab.metrics import Watch, metric
-from boundlab.objective import Oracle, Problem
+from boundlab.objective import Problem
 from boundlab.tape import Initial, RecordAt, Tape
 
 SIGMA = 1.5
@@ -30,22 +28,6 @@ ALGORITHMS: dict[str, tuple[str, dict[str, Any]]] = {
     "diminishing steps": ("area", {"c": 1, "d": 5, "M": 2, "start": "algorithm"}),
     "random numbers of steps": ("afl_dga", {"eta": 0.0625, "local_steps": "1..3"}),
 }
-
-
-class Signed(Oracle):
-    """The gradients with the sign noise of the problem, the signs being given one after the other."""
-
-    def __init__(self, problem: Problem, signs: Iterator[float]) -> None:
-        self.problem, self.signs = problem, signs
-
-    def draws(self, clients: Any, updates: Any, steps: int) -> Any:
-        return np.zeros((len(clients), steps))
-
-    def draw_size(self, steps: int) -> int:
-        return steps
-
-    def step(self, x: Any, client: int, draw: Any, step_size: float) -> None:
-        x -= step_size * (self.problem.gradient(client, x) + next(self.signs) * self.problem.sign_noise)
 
 
 def drawn(name: str, options: dict[str, Any], records: RecordAt, iterations: int = 6) -> Tape:
@@ -87,23 +69,6 @@ def test_noise_of_either_sign_has_a_covariance_along_its_direction(
         second = first_and_second(tape, problem, SIGMA, direction)
         expected = [left(side, problem, mean, cov) for mean, cov in zip(*second, strict=True)]
         assert moments.conditional(metric(side), problem, tape, SIGMA, ks).value == pytest.approx(expected, rel=1e-11)
-
-
-@pytest.mark.nightly  # by day in tests/expectation, exactly
-def test_the_mean_over_all_sequences_of_signs_is_what_moments_give() -> None:
-    problem = build_problem("quadratic", {**PROBLEMS["no common basis"], "sigma": 1.5, "noise": "sign"})
-    ks = np.array([1, 2])
-    tape = drawn("fedbuff", {"eta_l": 0.25, "M": 2, "count": 2}, Watch(metric("gap"), problem, ks).records, 2)
-    best, steps = problem.optimum(), int(tape.descend.steps.sum())
-    total = np.zeros(2)
-    for signs in itertools.product((1.0, -1.0), repeat=steps):
-        seen: list[float] = []
-        oracle = Signed(problem, iter(signs))
-        floats.run(tape, problem.x0, oracle, lambda _, x, seen=seen: seen.append(problem.value(x) - best.value))
-        total += seen
-    assert 8 <= steps <= 12
-    found = moments.conditional(metric("gap"), problem, tape, 1.5, ks)
-    assert found.value == pytest.approx(total / 2**steps, rel=1e-11)
 
 
 def test_two_unequal_local_steps_by_hand() -> None:

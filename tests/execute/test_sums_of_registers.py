@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from run_makers import plan_of
-from tape_makers import tape_of
+from tape_makers import interpreted, tape_of
 
 from boundlab.case import problem_from
 from boundlab.compare.trials import trial_tape
-from boundlab.execute import Combine, Update, enclosed, iterates, own_numbers, rows, starts
+from boundlab.execute import Update, enclosed, iterates, own_numbers
 from boundlab.execute.enclosed import Motion, Point
 from boundlab.tape import Initial, Op, Tape
 
@@ -89,22 +89,12 @@ def any_sums(rng: random.Random) -> Tape:
 
 def exactly(tape: Tape) -> list[Fraction]:
     """Return what a tape shows, in fractions."""
-    held, shown = dict(enumerate(starts(tape, Fraction(2), Fraction(0)))), []
-    for row in rows(tape, own_numbers(tape)):
-        match row:
-            case Combine():
-                held[row.dst] = sum((Fraction(weight) * held[one] for weight, one in row.terms), Fraction(0))
-            case Update():
-                x, slope, centre, width = (
-                    held[row.src],
-                    *map(Fraction, (SLOPES[row.client], CENTRES[row.client], WIDTH)),
-                )
-                for size in row.sizes:
-                    x -= Fraction(size) * slope * min(max(x - centre, -width), width)
-                held[row.dst] = x
-            case _:
-                shown.append(held[row.src])
-    return shown
+
+    def step(row: Update[float], x: Any, size: Fraction) -> Any:
+        slope, centre, width = map(Fraction, (SLOPES[row.client], CENTRES[row.client], WIDTH))
+        return x - size * slope * np.clip(x - centre, -width, width)
+
+    return [x[0] for x in interpreted(tape, np.array([Fraction(2)]), step, Fraction).shown]
 
 
 def too_small(draw: Any, seeds: range) -> int:

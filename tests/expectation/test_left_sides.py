@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from problem_makers import make
 
-from boundlab.algorithms import Control, EventProgram, Step, StepSize
+from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.algorithms.fedbuff import FEDBUFF
 from boundlab.case import build_delays, build_problem
@@ -66,36 +66,3 @@ def test_an_engine_whose_program_refuses_is_never_affordable(
     assert operations(*random_run, 9) == math.inf
     with pytest.raises(SpecError, match=r"orders|at most 12 are told apart"):
         left_side(*random_run, 9)
-
-
-class OneByOne(EventProgram):
-    """Fresh gradients count, each arrival an event: what is ignored ends no iteration where something else would."""
-
-    def __init__(self, clients: int) -> None:
-        self._program = FEDBUFF.program(FEDBUFF.read(Options("fedbuff", {"eta_l": 0.1})), clients)
-        self.initial, self.slots = self._program.initial, ()
-
-    def opening(self):
-        rows, _ = self._program.opening()
-        return rows, Control(shared=frozenset())
-
-    def choices(self, control, law):
-        return law.clients()
-
-    def event(self, control, event, number):
-        late, everybody = control.shared, frozenset(range(len(self._program.slots) - 1))
-        rows, *_ = self._program.event(self._program.opening()[1], event, number)
-        if event[0] in late:  # it goes on from the present model
-            return Step(rows[-2:], Control(shared=late - set(event)), False)
-        return Step(rows, Control(shared=everybody - set(event)), True)
-
-
-@pytest.mark.parametrize("problem", ["quadratic", "huber"])
-def test_a_program_whose_iterations_end_after_different_numbers_of_events_is_refused(problem: str) -> None:
-    # E at K would be one over models of different iterations.
-    who = type("Uneven", (type(FEDBUFF),), {"program": lambda _self, _parameters, clients: OneByOne(clients)})()
-    parameters, delays = who.read(Options("fedbuff", {"eta_l": 0.1})), build_delays("exponential", {}, 2)
-    random_run = ("gap", who, build_problem(problem, {"clients": 2}), parameters, delays, who.policy(None, delays))
-    assert operations(*random_run, 2) == math.inf
-    with pytest.raises(SpecError, match="some of what can happen next ends an iteration and some does not"):
-        left_side(*random_run, 2)

@@ -14,7 +14,6 @@ from run_makers import Watched, plan_of, tape_of
 import boundlab as bl
 from boundlab.algorithms import Algorithm
 from boundlab.case import build_problem, problem_from
-from boundlab.compare import compare
 from boundlab.errors import AssumptionError
 from boundlab.execute.floats import run
 from boundlab.instance.applicability import along_run
@@ -23,8 +22,7 @@ from boundlab.objective.composite import Composite
 from boundlab.objective.weighted import Weighted
 from boundlab.options import Options
 from boundlab.registry import lookup
-from boundlab.theorems import FormulaBound, Theorem, load_theorem
-from boundlab.verdict import Verdict
+from boundlab.theorems import Theorem, load_theorem
 
 ROWS = "features=[[1,0],[1,1],[0,2],[1,-1]],owners=[0,0,1,1]"
 SETS = ("ball=1.5", "box=[-1,0.5]")
@@ -104,15 +102,6 @@ def test_the_variance_of_mini_batches_has_a_limit_on_the_set(simple: str) -> Non
 
 NUMBERS = st.floats(-10, 10).map(lambda one: round(one, 6))
 POSITIVE = st.floats(0.01, 10).map(lambda one: float(f"{one:.6g}"))
-
-
-@given(a=POSITIVE, b=NUMBERS, r=POSITIVE)
-def test_of_one_quadratic_on_an_interval_b_is_attained_at_an_end(a: float, b: float, r: float) -> None:
-    for simple in ({"ball": r}, {"box": [-r, r]}):
-        _, known = there(build_problem("quadratic", {"A": [[[a]]], "b": [[b]], "x0": 0.0, **simple}))
-        attained = a * (r + abs(b))
-        assert attained <= known["B"] <= attained * (1.0 + 1e-9)
-        assert 2 * r <= known["diameter"] <= 2 * r * (1.0 + 1e-12)
 
 
 @given(
@@ -216,16 +205,6 @@ def test_who_is_said_to_take_gradients_on_the_set_alone_does_so(name: str, optio
 
 
 # -------------------------------------------------------------------------------------------------- what it gives
-
-
-def test_a_smaller_constant_is_refuted_and_the_theorem_is_not() -> None:
-    # μ/2·x² from the end of [−1, 1]: f(x_0) − f* = G²/(2μ).
-    theorem = load_theorem("classics.sgd.projected.strongly-convex")
-    (term,) = theorem.bound.terms.values()
-    false = replace(theorem, bound=FormulaBound({"less": term * 99 / 100}))
-    text = "quadratic:A=[[[2]]],b=[[0]],x0=1,ball=1"
-    assert compare(plan_of(theorem, text, "deterministic", 5), 2, 0).verdict is Verdict.HOLDS
-    assert compare(plan_of(false, text, "deterministic", 5), 2, 0).verdict is Verdict.VIOLATED
 
 
 @given(seed=st.integers(0, 40), part=st.sampled_from((0.1, 0.5, 1.0)), M=st.integers(1, 4))

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
 from tape_makers import interpret, programs
 
 from boundlab.arithmetic import numbers
 from boundlab.case import build_delays, build_problem, load_case, problem_from
-from boundlab.cli import invoke
 from boundlab.errors import AssumptionError
 from boundlab.events import Events
 from boundlab.exact import evaluate
@@ -58,34 +57,6 @@ def test_any_program_runs_as_the_second_interpreter_reads_it(simple: str, tape: 
     assert np.allclose(by_floats(tape, problem, problem.full_gradients()), expected, **close)
     weighted = Weighted(problem, problem, (problem.n * (1.0,)))  # type: ignore[arg-type]
     assert np.allclose(by_floats(tape, problem, weighted.full_gradients()), expected, **close)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("simple", SIMPLE)
-@settings(max_examples=15)
-@given(tapes=st.lists(programs(4), min_size=1, max_size=3))
-def test_lock_step_batched_or_in_a_loop_does_the_same(simple: str, tapes: list[Tape]) -> None:
-    torch = pytest.importorskip("torch")
-    from boundlab.execute import lockstep
-    from boundlab.execute.device import Loop
-    from boundlab.execute.packing import pack
-
-    problem, cpu = composite(simple), torch.device("cpu")
-    batched = problem.tensors(cpu, torch.float64)
-    assert batched is not None
-    assert batched.in_kernel() is None
-    for own in (batched, Loop(problem)):
-        seen: dict[tuple[int, int], np.ndarray] = {}
-
-        def observe(owners: Any, rows: Any, X: Any, seen: dict[tuple[int, int], np.ndarray] = seen) -> None:
-            seen.update(zip(zip(owners.tolist(), rows.tolist(), strict=True), X.numpy().copy(), strict=True))
-
-        trials = list(range(len(tapes)))
-        lockstep.run(pack(tapes), problem.x0, own, 0, trials, observe, cpu, torch.float64, fused=False)
-        for place, tape in enumerate(tapes):
-            expected = by_floats(tape, problem)
-            found = np.array([seen[place, row] for row in range(len(expected))]).reshape(-1, 2)
-            assert np.allclose(found, expected, rtol=1e-10, atol=1e-10 * max(1.0, np.abs(expected).max(initial=0.0)))
 
 
 @pytest.mark.parametrize("simple", SIMPLE)
@@ -166,36 +137,6 @@ def files(folder: Path, simple: str) -> tuple[Path, Path]:
     paths[0].write_text(json.dumps(case))
     paths[1].write_text(THEOREM)
     return paths
-
-
-def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    assert invoke([*arguments, "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("simple", BY_HAND)
-def test_every_command_makes_the_steps_of_a_hand_calculation(
-    simple: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    case, theorem = files(tmp_path, simple)
-    option, models, gap = BY_HAND[simple]
-    shown = answer(capsys, "replay", str(case))["trajectory"]
-    assert [one["x"][0] for one in shown] == models
-    exact = json.loads(case.read_text()) | {"theorem": "mine.proximal-gradient", "iterations": 1}
-    del exact["parameters"]
-    case.write_text(json.dumps(exact))
-    found = answer(capsys, "exact", str(theorem), str(case))
-    assert found["left"] == gap
-    assert found["kind"] == ("numeric" if simple == "ball" else "exact")  # spheres have roots
-    spec = f"quadratic:A=[[[2]]],b=[3],{simple}={option}".replace(" ", "")
-    for backend in ("numpy", "torch"):
-        more = ("-k", "1", "-r", "40", "--backend", backend)
-        left = answer(capsys, "compare", str(theorem), "--problem", spec, *more)
-        assert left["rows"][-1]["mean"] == pytest.approx(gap, abs=1e-12)
-        run = answer(capsys, "run", "gd", "--problem", spec, "--set", "alpha=0.25", *more)
-        assert [one[1] for one in run["metrics"]["gap"]] == pytest.approx([gap] * 40, abs=1e-12)
-        assert "gradient-norm" not in run["metrics"]
 
 
 def test_the_expectation_over_random_events_is_that_of_all_proximal_runs(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
 from tape_makers import programs
 
 import boundlab as bl
@@ -29,7 +29,7 @@ from boundlab.execute import enclosed, floats, rationals
 from boundlab.execute._rows import own_numbers
 from boundlab.execute.iterates import Iterates
 from boundlab.instance.applicability import along_run, check, of_constants
-from boundlab.instance.fitting import applies, fitting, largest_steps
+from boundlab.instance.fitting import applies, largest_steps
 from boundlab.metrics import Certified, Proved
 from boundlab.objective import Problem, ProblemType, by_client
 from boundlab.objective.inexact import Inexact
@@ -112,30 +112,6 @@ def test_fractions_and_balls_do_the_same(plain: str, tilted: str, tape: Tape) ->
     assert (exactly(tape, problem, {}, balls=False) == exactly(tape, other, {}, balls=False)).all()
     in_balls = exactly(tape, problem, {}, balls=True)
     assert near(in_balls.astype(float), exactly(tape, other, {}, balls=True).astype(float))
-
-
-@pytest.mark.parametrize("noise", NOISE[:1])
-@pytest.mark.parametrize(("plain", "tilted"), SMOOTH)
-@settings(max_examples=10)
-@given(tapes=st.lists(programs(4), min_size=1, max_size=3))
-def test_lock_step_does_the_same(plain: str, tilted: str, noise: str, tapes: list[Tape]) -> None:
-    torch = pytest.importorskip("torch")
-    from boundlab.execute import lockstep
-    from boundlab.execute.device import Loop
-    from boundlab.execute.packing import pack
-
-    problem, cpu = problem_from(f"{plain}{noise}"), torch.device("cpu")
-    assert problem.tensors(cpu, torch.float64) is None  # so that steps are made one by one
-    seen: dict[tuple[int, int], np.ndarray] = {}
-
-    def observe(owners: Any, rows: Any, X: Any) -> None:
-        seen.update(zip(zip(owners.tolist(), rows.tolist(), strict=True), X.numpy().copy(), strict=True))
-
-    trials = list(range(len(tapes)))
-    lockstep.run(pack(tapes), problem.x0, Loop(problem), 0, trials, observe, cpu, torch.float64, fused=False)
-    for place, tape in enumerate(tapes):
-        expected = by_floats(tape, problem_from(f"{tilted}{noise}"))
-        assert near(np.array([seen[place, row] for row in range(len(expected))]).reshape(-1, 2), expected)
 
 
 @pytest.mark.nightly
@@ -395,21 +371,6 @@ def test_no_registered_theorem_is_asked_about_a_problem_with_an_error(name: str,
     assert len(found.reason.splitlines()) == 1
 
 
-@pytest.mark.sweep(24)
-@pytest.mark.parametrize("name", sorted(THEOREMS))
-def test_an_error_is_all_that_it_takes_where_a_theorem_applies(name: str) -> None:
-    theorem = THEOREMS[name]
-    try:
-        (one,) = fitting(theorem)
-    except BoundlabError:
-        pytest.skip("no built-in setting fits")
-    for error in ("1e-9", "relative:1e-9"):
-        with pytest.raises((AssumptionError, SpecError), match=f"assumes {UNBIASED} |error goes with f alone"):
-            one.plan(problem=problem_from(f"{one.problem},error={error}"), trials=2)
-        with pytest.raises((SpecError, AssumptionError)):  # nor is it a thing to go beyond
-            one.plan(problem=problem_from(f"{one.problem},error={error}"), trials=2, beyond=(UNBIASED,))
-
-
 # ------------------------------------------------------------------------------ a theorem that says how large
 #
 # gd with step 1/L and ‖e_k‖ ≤ δ on an L-smooth μ-strongly convex f: x ↦ x − ∇f(x)/L brings points nearer to x* by
@@ -480,42 +441,6 @@ def test_a_problem_without_an_error_meets_it_with_zero_and_a_larger_one_may_be_s
     assert wide.bound[-1] == pytest.approx((0.75**5 * 5**0.5 + 0.2) ** 2)
     with pytest.raises(BoundlabError, match=r"at least 0\.1"):
         bl.compare(own(tmp_path), with_error, "deterministic", iterations=5, settings={"delta_g": "0.05"})
-
-
-@pytest.mark.nightly
-def test_with_noise_the_variance_is_about_the_mean_of_the_gradient(tmp_path: Path) -> None:
-    # By hand, f = x²/2, α = 1/4 from 2: E x_1² = (2·3/4 − 1/10·1/4)² + (σ/4)².
-    path = tmp_path / "noisy.toml"
-    path.write_text(
-        'id = "mine.noisy"\nmetric = "squared-distance"\nalgorithm = "gd"\n'
-        f'assumptions = ["strongly-convex", "smooth", "bounded-variance", "{INEXACT}"]\nsettable = ["alpha"]\n'
-        '[step]\nalpha = "1/L"\n[terms]\nwhole = "(R + delta_g/mu)**2 + (sigma/mu)**2"\n'
-    )
-    problem = {"type": "quadratic", "A": [[[1]]], "b": [[0]], "x0": [2], "sigma": 1, "noise": "sign", "error": 0.1}
-    for noise in ("sign", "gaussian"):
-        case = {
-            "algorithm": "gd",
-            "problem": {**problem, "noise": noise},
-            "parameters": {"alpha": 0.25},
-            "events": [[1, "s"]],
-            "theorem": "mine.noisy",
-            "iterations": 1,
-        }
-        if noise == "sign":
-            assert bl.exact(path, case).left == pytest.approx((1.5 - 0.025) ** 2 + 1 / 16, rel=1e-12)
-        else:  # the moments are those of quadratics whose gradients have no error
-            with pytest.raises(BoundlabError):
-                bl.exact(path, case)
-    found = bl.compare(
-        path,
-        "quadratic:A=[[[1]]],b=[[0]],x0=2,sigma=1,error=0.1",
-        "deterministic",
-        iterations=3,
-        trials=400,
-        settings={"alpha": "0.25"},
-    )
-    mean = float(found.band.mean[0])
-    assert abs(mean - ((1.5 - 0.025) ** 2 + 1 / 16)) < 5 * 0.8 / 400**0.5
 
 
 # gd with ‖e_k‖ ≤ ε‖∇f(x_k)‖: x_{k+1} is at most ‖z − α∇f‖ + αε‖∇f‖ from x*, z = x_k − x*. With c = (L + μ)/2 and
@@ -624,16 +549,6 @@ def test_proofs_refuse_it_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.nightly
-def test_an_audit_looks_at_a_problem_with_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    # Both are true without an error.
-    for path, error in ((own(tmp_path, "0*mu"), "error="), (shrinking(tmp_path, "1"), "error=relative:")):
-        assert invoke(["audit", str(path), "--brief"]) == 1
-        said = capsys.readouterr().out.splitlines()
-        assert "false" in said
-        assert any(error in line for line in said)
-
-
-@pytest.mark.nightly
 def test_a_proof_about_gradients_without_errors_is_none_of_a_theorem_with_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -674,11 +589,3 @@ def test_a_theorem_that_reads_gradients_at_points_is_not_about_it(tmp_path: Path
     )
     with pytest.raises(AssumptionError, match="reads gradients at points"):
         bl.compare(path, SQUARE.format(x0="2,1") + ",error=1", "deterministic", iterations=2, settings={"m": "1"})
-
-
-def test_the_case_of_a_violation_is_judged_alike(tmp_path: Path) -> None:
-    half = own(tmp_path, "delta_g/(2*mu)")
-    found = bl.compare(half, SQUARE.format(x0="2,1") + ",error=[0.1,0]", "deterministic", iterations=40)
-    exact = bl.exact(half, dict(found.case))
-    assert exact.verdict is Verdict.VIOLATED
-    assert "f_i' stands for f_i' + e_i" in str(exact.derivation)

@@ -126,15 +126,6 @@ def test_the_gap_grows_by_no_more_than_the_steepness_says_to_first_order(simple:
         assert problem.value(x) - best.value <= problem.steepness() * away + L * away**2 / 2.0 + 1e-12
 
 
-def test_a_round_trip_through_the_spec_keeps_f_and_h() -> None:
-    for simple in SIMPLE:
-        problem = with_simple(FAMILIES[0], simple)
-        spec = problem.spec()
-        again = build_problem(spec.pop("type"), spec)
-        assert again.simple == problem.simple
-        assert again.optimum().value == problem.optimum().value
-
-
 @pytest.mark.parametrize("h", ["box=[0.1,0.3]", "l1=0.1", "ball=0.3"])
 def test_the_numbers_of_h_are_floats_beside_floats_and_typed_beside_what_is_typed(h: str) -> None:
     """A run of floats projects onto [0.1, 0.3] as floats have them: its exact twin does so, too."""

@@ -3,7 +3,6 @@
 Here that recursion is written down anew, in fractions and in NumPy, and theorems that are true of it are asked.
 """
 
-import json
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -17,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 import boundlab as bl
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.rational import Recipe
-from boundlab.case import load_case, problem_from, read_case
+from boundlab.case import problem_from, read_case
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.exact import evaluate
@@ -226,18 +225,6 @@ def test_a_search_refutes_the_statement_about_the_mean_of_steps_and_not_that_abo
     assert other.violated
     assert other.best is not None
     assert other.best.words().startswith("gd takes the mean of the clients' proximal steps")
-
-
-@pytest.mark.nightly
-def test_the_case_of_a_false_theorem_is_read_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    false = theorem(tmp_path, bound="(1 - mu/L)**(5*K)*R**2")
-    spec = "quadratic:A=[[[1]],[[0.5]]],b=[[0],[10]],l1=1,x0=0"
-    assert bl.compare(false, spec, iterations=3, trials=2).verdict == "violated"
-    assert invoke(["falsify", str(false), "--candidates", "60", "--out", str(tmp_path / "out")]) == 1
-    assert "gd takes" not in capsys.readouterr().out
-    path = tmp_path / "out" / "mine.prox.counterexample.json"
-    assert json.loads(path.read_text())["parameters"]["sampling"] == "mean"
-    assert evaluate(load_theorem(str(false)), load_case(path)).violated
 
 
 # ---- refusals, and f alone -------------------------------------------------------------------------------------------

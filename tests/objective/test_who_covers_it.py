@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 from boundlab.assumptions import BOUNDED_DOMAIN, COMPOSITE, UNCONSTRAINED, with_implied
-from boundlab.case import build_delays, build_problem, problem_from
+from boundlab.case import problem_from
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError
-from boundlab.instance import make_plan
 from boundlab.instance.applicability import certain_range, check
-from boundlab.objective import Problem
 from boundlab.objective.weighted import Weighted, minimised
 from boundlab.options import Options
 from boundlab.registry import lookup, registered
@@ -24,12 +22,6 @@ THEOREMS: dict[str, Theorem] = registered("theorems")
 COVERING = sorted(name for name, one in THEOREMS.items() if COMPOSITE in with_implied(one.assumptions))
 OTHERS = sorted(set(THEOREMS) - set(COVERING))
 SIMPLE = ("l1=0.1", "box=[-3,3]", "ball=4")
-
-
-def plan(theorem: Theorem, problem: Problem, delays: str = "exponential") -> object:
-    model = build_delays(delays, {}, problem.n)
-    policy = lookup("algorithms", theorem.algorithm).policy(None, model)
-    return make_plan(theorem, problem, model, policy, 5, {})
 
 
 def test_eleven_textbook_theorems_cover_a_simple_part_and_no_theorem_of_a_paper_does() -> None:
@@ -187,20 +179,3 @@ def test_a_bound_that_a_constraint_makes_false_is_refuted(
         assert invoke(["exact", str(theorem), str(path), "--json"]) == code
         found = json.loads(capsys.readouterr().out)
         assert (found["left_text"], found["kind"]) == ("1/2 = 0.5", "exact")
-
-
-def test_unequal_clients_make_averaged_proximal_steps_another_method() -> None:
-    problem = build_problem("quadratic", {"A": [[[1]], [[3]]], "b": [[-2], [2]], "x0": 0, "l1": 1})
-    with pytest.raises(AssumptionError, match="different functions"):
-        plan(THEOREMS["classics.proximal-gradient"], problem)
-    x = np.zeros(1)
-    for _ in range(2000):
-        ends = []
-        for client in range(2):
-            end = x.copy()
-            problem.descend(client, end, 0.25)
-            ends.append(end)
-        x = np.mean(ends, axis=0)
-    assert abs(x[0] - problem.optimum().x[0]) > 0.05
-    equal = build_problem("quadratic", {"A": [[[2]], [[2]]], "b": [[1], [1]], "x0": 0, "l1": 1})
-    assert plan(THEOREMS["classics.proximal-gradient"], equal) is not None

@@ -1,7 +1,6 @@
 """Every kind of result has a page, and every medium shows all of it."""
 
 import inspect
-import pickle
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -105,17 +104,6 @@ def test_every_result_has_a_line_and_a_page_for_notebooks(name: str) -> None:
     assert text.strip()
     assert "<" not in text
     assert "[/" not in text
-
-
-@pytest.mark.sweep(8)
-@pytest.mark.parametrize("name", RESULTS)
-def test_a_result_of_another_process_shows_what_it_showed_there(name: str) -> None:
-    one = result_of(name)
-    there = pickle.loads(pickle.dumps(one))
-    assert repr(there) == repr(one)
-    assert page_of(there) == pages(name)
-    if name not in ("run", "rate", "rate per time"):
-        assert there.as_dict() == one.as_dict()
 
 
 def test_what_has_no_page_is_refused() -> None:

@@ -3,7 +3,9 @@
 import gzip
 import struct
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.error import URLError
 
 import numpy as np
@@ -60,41 +62,37 @@ def test_idx_folders_are_read_compressed_or_not(tmp_path: Path, zipped: bool) ->
     assert load(f"mnist:{tmp_path / 'set'}").name.startswith("mnist:")
 
 
-def test_broken_idx_folders_are_refused(tmp_path: Path) -> None:
-    images, labels = pictures()
-    with pytest.raises(DataError, match="is not a folder"):
-        load(f"idx:{tmp_path / 'absent'}")
-    with pytest.raises(DataError, match="has no train-images-idx3-ubyte"):
+IMAGES = "train-images-idx3-ubyte"
+SOUND = pictures()
+BROKEN_IDX: dict[str, tuple[dict[str, Any], dict[str, Callable[[bytes], bytes]], str]] = {
+    # How the folder is written, what becomes of its files, and what is said.
+    "magic": ({"magic": 0x999}, {}, "magic number is 0x00000999, not 0x00000803"),
+    "fewer labels": ({"labels": SOUND[1][:4]}, {}, "holds 6 images but 4 labels"),
+    "no images": ({"images": SOUND[0][:0], "labels": SOUND[1][:0]}, {}, "holds no images"),
+    "no file": ({}, {IMAGES: lambda _: b""}, "has no train-images-idx3-ubyte"),
+    "cut stream": ({"zipped": True}, {f"{IMAGES}.gz": lambda whole: whole[:-12]}, "the compressed stream ends early"),
+    "wrong sum": (
+        {"zipped": True},
+        {f"{IMAGES}.gz": lambda whole: whole[:-8] + b"\0\0\0\0" + whole[-4:]},
+        "is not a sound gz file",
+    ),
+    "cut": ({}, {IMAGES: lambda whole: whole[:-3]}, "is truncated: 6×2×3 values need 36 bytes, got 33"),
+    "header": ({}, {IMAGES: lambda _: b"\0\0\x08"}, "its header has 3 bytes, not 16"),
+    "huge": ({}, {IMAGES: lambda _: struct.pack(">4I", 0x803, *[2**31] * 3)}, "at most 150000000 are read"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_IDX)
+def test_broken_idx_folders_are_refused(tmp_path: Path, name: str) -> None:
+    how, spoiled, words = BROKEN_IDX[name]
+    idx(tmp_path, **({"images": SOUND[0], "labels": SOUND[1]} | how))
+    for file, spoil in spoiled.items():
+        content = spoil((tmp_path / file).read_bytes())
+        (tmp_path / file).unlink()
+        if content:
+            (tmp_path / file).write_bytes(content)
+    with pytest.raises(DataError, match=words):
         load(f"idx:{tmp_path}")
-    idx(tmp_path / "magic", images, labels, magic=0x999)
-    with pytest.raises(DataError, match="magic number is 0x00000999, not 0x00000803"):
-        load(f"idx:{tmp_path / 'magic'}")
-    idx(tmp_path / "count", images, labels[:4])
-    with pytest.raises(DataError, match="holds 6 images but 4 labels"):
-        load(f"idx:{tmp_path / 'count'}")
-    idx(tmp_path / "gz", images, labels, zipped=True)
-    path = tmp_path / "gz" / "train-images-idx3-ubyte.gz"
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-12])
-    with pytest.raises(DataError, match="is truncated: the compressed stream ends early"):
-        load(f"idx:{tmp_path / 'gz'}")
-    path.write_bytes(whole[:-8] + b"\0\0\0\0" + whole[-4:])
-    with pytest.raises(DataError, match="is not a sound gz file"):
-        load(f"idx:{tmp_path / 'gz'}")
-    idx(tmp_path / "short", images, labels)
-    path = tmp_path / "short" / "train-images-idx3-ubyte"
-    path.write_bytes(path.read_bytes()[:-3])
-    with pytest.raises(DataError, match="is truncated: 6×2×3 values need 36 bytes, got 33"):
-        load(f"idx:{tmp_path / 'short'}")
-    path.write_bytes(b"\0\0\x08")
-    with pytest.raises(DataError, match="its header has 3 bytes, not 16"):
-        load(f"idx:{tmp_path / 'short'}")
-    path.write_bytes(struct.pack(">4I", 0x803, 2**31, 2**31, 2**31))
-    with pytest.raises(DataError, match="at most 150000000 are read"):
-        load(f"idx:{tmp_path / 'short'}")
-    idx(tmp_path / "none", images[:0], labels[:0])
-    with pytest.raises(DataError, match="holds no images"):
-        load(f"idx:{tmp_path / 'none'}")
 
 
 def test_csv_files_have_an_optional_header_and_without_one_the_target_last(tmp_path: Path) -> None:
@@ -141,24 +139,20 @@ def test_libsvm_files_are_read_compressed_or_not(tmp_path: Path, zipped: bool) -
     assert binary(data, "auto").tolist() == [1.0, -1.0]
 
 
-def test_broken_libsvm_files_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"this is not\na data set\n", "is not in LIBSVM format"),
+        (gzip.compress(b"+1 1:0.5\n" * 1000)[:-10], "truncated"),
+        (b"+1 1:nan\n-1 1:0\n", "row 1, column 1 is nan"),
+        (b"+1 200000000:1\n-1 1:1\n", "would be dense with 2×200000000"),
+        (b"", "libsvm"),
+    ],
+)
+def test_broken_libsvm_files_are_refused(tmp_path: Path, content: bytes, words: str) -> None:
     path = tmp_path / "data"
-    with pytest.raises(DataError, match="there is no such file"):
-        load(f"libsvm:{path}")
-    path.write_bytes(b"this is not\na data set\n")
-    with pytest.raises(DataError, match="is not in LIBSVM format"):
-        load(f"libsvm:{path}")
-    path.write_bytes(gzip.compress(b"+1 1:0.5\n" * 1000)[:-10])
-    with pytest.raises(DataError, match="truncated"):
-        load(f"libsvm:{path}")
-    path.write_bytes(b"+1 1:nan\n-1 1:0\n")
-    with pytest.raises(DataError, match="row 1, column 1 is nan"):
-        load(f"libsvm:{path}")
-    path.write_bytes(b"+1 200000000:1\n-1 1:1\n")
-    with pytest.raises(DataError, match="would be dense with 2×200000000"):
-        load(f"libsvm:{path}")
-    path.write_bytes(b"")
-    with pytest.raises(DataError):
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=words):
         load(f"libsvm:{path}")
 
 
@@ -167,8 +161,9 @@ def test_unknown_names_are_answered_with_the_nearest() -> None:
         load("digit")
     with pytest.raises(SpecError, match="write csv:PATH"):
         load("csv:")
-    with pytest.raises(DataError, match="there is no such file"):
-        load("csv:/nowhere/at/all.csv")
+    for nowhere, words in (("csv", "no such file"), ("libsvm", "no such file"), ("idx", "is not a folder")):
+        with pytest.raises(DataError, match=words):
+            load(f"{nowhere}:/nowhere/at/all.csv")
 
 
 def test_openml_says_what_it_needs_when_offline(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,6 @@ from boundlab.problems.common import of_alike
 
 NUMBER = st.floats(-3, 3).map(lambda x: round(x, 3))
 POSITIVE = st.floats(0.1, 3).map(lambda x: round(x, 3))
-DATA = {"features": [[1.3, 0.2], [0.7, -1.1]], "targets": [1, -1]}
 
 
 def equal(kind, n, x, y, a, b):

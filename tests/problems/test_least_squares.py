@@ -5,24 +5,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
-from problem_makers import make, point, sample_gradients, tiny
+from problem_makers import make, sample_gradients, tiny
 
-from boundlab.algorithms import StepSize
-from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.algorithms.sfedavg import SFEDAVG
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import exact_array
-from boundlab.case import build_delays, build_problem
+from boundlab.case import build_problem
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, CertificateError, SpecError
-from boundlab.expectation import left_side
 from boundlab.objective.weighted import minimised
 from boundlab.options import Options
-from boundlab.randomness import Streams
 from boundlab.testing import conform
 
-SEEDS = st.integers(0, 10_000)
 # f_1 = ½(½(x − 1)² + ½(2x − 4)²), f_2 = ½(3x − 1)² on a line: f = ½·((5x² − 18x + 17)/4 + (9x² − 6x + 1)/2).
 LINE: dict[str, Any] = {"features": [[1], [3], [2]], "targets": [1, 1, 4], "owners": [0, 1, 0], "x0": 3}
 
@@ -57,48 +51,6 @@ def test_a_regulariser_adds_to_every_curvature() -> None:
     assert ridge.optimum().x == pytest.approx([(9 / 4 + 3 / 2) / (23 / 4 + 0.5)])
 
 
-@given(SEEDS, st.sampled_from([1e-30, 1e-8, 1.0, 1e8, 1e30]), st.booleans())
-@settings(max_examples=40)
-def test_the_minimiser_is_that_of_an_independent_solver(seed: int, scale: float, ridge: bool) -> None:
-    rng = np.random.default_rng(seed)
-    features, targets = scale * rng.normal(size=(12, 3)), rng.normal(size=12)
-    nu = 0.1 * scale**2 * ridge
-    options = {"features": features.tolist(), "targets": targets.tolist(), "clients": 3, "weights": "size", "nu": nu}
-    problem = make("least-squares", **options)
-    best = problem.optimum()
-    stacked = np.vstack([features / scale, np.sqrt(12 * nu) / scale * np.eye(3)])
-    expected = np.linalg.lstsq(stacked, np.concatenate([targets, np.zeros(3)]), rcond=None)[0] / scale
-    assert best.distance is not None
-    assert np.linalg.norm(best.x - expected) <= best.distance + 1e-13 * np.linalg.norm(expected)
-    assert best.distance <= 1e-10 * np.linalg.norm(best.x)
-    assert best.gap <= 1e-12 * (targets @ targets)
-
-
-@given(SEEDS, st.sampled_from([0.0, 0.2]))
-@settings(max_examples=25)
-def test_the_certificate_holds_in_rational_numbers(seed: int, nu: float) -> None:
-    pytest.importorskip("flint")
-    problem = tiny("least-squares", seed, nu=nu)
-    best, exact = problem.optimum(), problem.rational({}).minimum()
-    away = sum((Fraction(a) - b) ** 2 for a, b in zip(best.x.tolist(), exact.x, strict=True))
-    assert away <= Fraction(best.distance) ** 2
-    assert Fraction(best.value) - Fraction(best.gap) <= exact.value <= Fraction(best.value) + Fraction(best.gap)
-
-
-@given(SEEDS, st.sampled_from([1e-6, 1.0, 1e6]))
-@settings(max_examples=25)
-def test_no_curvature_is_outside_its_bounds(seed: int, scale: float) -> None:
-    options = {name: value for name, value in tiny("least-squares", seed, nu=0.0).spec().items() if name != "type"}
-    problem = make("least-squares", **options | {"features": (scale * np.array(options["features"])).tolist()})
-    known = {name: constant.value for name, constant in problem.constants().items()}
-    for client in range(problem.n):
-        values = np.linalg.eigvalsh(problem.part(client).hessian(np.zeros(problem.d)))
-        assert values[-1] <= known["L"]
-        if "mu" in known:
-            assert known["mu"] <= values[0] * (1 + 1e-9)
-            assert known["mu"] >= 0.0
-
-
 def test_with_fewer_samples_than_features_the_minimiser_is_the_solution_next_to_x0() -> None:
     options = {"features": [[1, 0, 1], [0, 2, 0]], "targets": [2, 4], "clients": 2, "x0": [3, 0, 1]}
     problem = make("least-squares", **options)
@@ -130,26 +82,6 @@ def test_dependent_features_have_no_certified_minimiser_and_say_what_helps() -> 
     assert set(problem.constants()) >= {"L", "F0", "sigma"}
     assert "R" not in problem.constants()
     assert make("least-squares", **options, nu=0.1).optimum().distance < 1e-12
-
-
-@pytest.mark.parametrize("replacement", [True, False])
-@pytest.mark.parametrize("batch", [1, 2])
-def test_stochastic_gradients_are_those_of_the_form(batch: int, replacement: bool) -> None:
-    problem = tiny("least-squares", 3, batch=batch, replacement=replacement, weights="size", nu=0.3)
-    form = problem.least_squares()
-    assert (form.batch, form.replacement, form.nu) == (batch, replacement, 0.3)
-    assert problem.quadratic() is None
-    x = point(problem, 1)
-    for client in range(problem.n):
-        rows, targets = form.rows[client], form.targets[client]
-        draws = problem.oracle(Streams(2)).draws(np.full(40, client), np.arange(40), 1)
-        for draw in draws:
-            at = draw[0] - problem.offsets[client]
-            assert len(at) == (batch if replacement else min(batch, len(rows)))
-            expected = rows[at].T @ (rows[at] @ x - targets[at]) / len(at) + form.nu * x
-            y = x.copy()
-            problem.oracle(Streams(2)).step(y, client, draw[0], 1.0)
-            np.testing.assert_allclose(x - y, form.weights[client] * expected, rtol=1e-10, atol=1e-12)
 
 
 def test_the_variance_of_mini_batches_grows_without_bound() -> None:
@@ -221,56 +153,7 @@ def test_mini_batches_conform_on_tensors_too(replacement: bool) -> None:
     conform.problem(tiny("least-squares", 5, batch=2, replacement=replacement, nu=0.1))
 
 
-def test_with_full_gradients_exact_engines_see_the_same_quadratic() -> None:
-    problem = tiny("least-squares", 8, nu=0.3, weights="size", x0=2)
-    form = problem.quadratic()
-    quadratic = make("quadratic", A=form.A.tolist(), b=form.b.tolist(), x0=[2, 2])
-    parameters = AreaParameters(StepSize(0.05), 2, None, "pre", "algorithm", "algorithm")
-    delays = build_delays("exponential", {"spread": 2}, problem.n)
-    for side in ("squared-distance", "gap"):
-        found, expected = (
-            left_side(side, "area", one, parameters, delays, AREA.policy("poisson", delays), 6).value[0]
-            for one in (problem, quadratic)
-        )
-        assert found == pytest.approx(expected, rel=1e-10)
-
-
 # ---- the noise at the minimiser ---------------------------------------------------------------------------------
-
-
-@pytest.mark.nightly
-@settings(max_examples=40)
-@given(SEEDS, st.sampled_from(["equal", "size", "paper"]), st.sampled_from(["yes", "no"]), st.integers(1, 4))
-def test_the_noise_at_the_minimiser_is_what_fractions_say(
-    seed: int, weights: str, replacement: str, batch: int
-) -> None:
-    pytest.importorskip("flint")
-    generator = np.random.default_rng(seed)
-    options = {
-        "features": generator.integers(-3, 4, (7, 2)).tolist(),
-        "targets": generator.integers(-9, 10, 7).tolist(),
-        "owners": [0, 0, 1, 1, 1, 0, 1],
-        "nu": "1/2",
-        "weights": weights,
-        "batch": batch,
-        "replacement": replacement,
-    }
-    problem = make("least-squares", **options)
-    twin = problem.rational(options)
-    star, form = twin.minimum().x, twin.least_squares()
-    total, steepest = Fraction(0), Fraction(0)
-    for rows, targets, weight in zip(form.rows, form.targets, form.weights, strict=True):
-        each = [[one * (a[0] * star[0] + a[1] * star[1] - y) for one in a] for a, y in zip(rows, targets, strict=True)]
-        mean = [sum(column) / len(each) for column in zip(*each, strict=True)]
-        variance = sum((g - m) ** 2 for row in each for g, m in zip(row, mean, strict=True)) / len(each)
-        m, b = len(rows), batch if replacement == "yes" else min(batch, len(rows))
-        share = Fraction(1, b) if replacement == "yes" else Fraction(m - b, b * (m - 1))
-        total += share * weight**2 * variance / 2
-        steepest = max(steepest, *(weight * (a[0] ** 2 + a[1] ** 2 + form.nu) for a in rows))
-    found = {name: Fraction(problem.constants()[name].value) for name in ("L_max", "sigma_star")}
-    assert steepest <= found["L_max"]
-    assert total <= found["sigma_star"] ** 2
-    assert float(found["sigma_star"]) ** 2 == pytest.approx(float(total), rel=1e-9, abs=1e-18)
 
 
 def test_the_noise_at_one_minimiser_is_not_that_at_another() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 from problem_makers import EXPLICIT, generated, make
 
-from boundlab.errors import AssumptionError, SpecError
+from boundlab.errors import SpecError
 from boundlab.objective import QuadraticForm, along
 from boundlab.randomness import Stream, Streams
 from boundlab.testing import conform
@@ -123,26 +123,6 @@ def test_in_rational_numbers_the_vector_is_exact_or_not_given() -> None:
         assert make(kind, **base).rational(base).sign_noise() == [Fraction(1, 3), 0]
         gaussian = {**base, "noise": "gaussian"}
         assert make(kind, **gaussian).rational(gaussian).sign_noise() is None
-
-
-def test_tensors_draw_the_same_signs_and_do_the_same_steps() -> None:
-    torch = pytest.importorskip("torch")
-    for kind in ("huber", "lad", "max-affine", "pseudo-huber", "quadratic"):
-        problem = make(kind, **WIDE, direction=[1, -3], x0=0.5)
-        batched = problem.tensors(torch.device("cpu"), torch.float64)
-        clients, updates = torch.tensor([[0, 1]]), torch.tensor([[3, 4]])
-        drawn = batched.draws(9, torch.tensor([0, 1]), clients, updates, np.array([[2, 2]]))
-        assert batched.draw_size(2) == 2
-        for trial, client in enumerate((0, 1)):
-            oracle, x = problem.oracle(Streams(9, trial)), problem.x0.copy()
-            own = oracle.draws(np.array([client]), np.array([3 + trial]), 2)[0]
-            rows = torch.as_tensor(problem.x0)[None].clone()
-            for step in range(2):
-                oracle.step(x, client, own[step], 0.25)
-                batched.step(rows, clients[:, trial], drawn[0, trial : trial + 1, step], torch.tensor([0.25]))
-            np.testing.assert_allclose(rows[0].numpy(), x, atol=1e-14)
-        with pytest.raises(AssumptionError, match="sigma=0"):
-            batched.implicit_step(rows, clients[:, 0], drawn[0, :1, 0], torch.tensor([0.25]))
 
 
 @pytest.mark.parametrize("kind", EXPLICIT)

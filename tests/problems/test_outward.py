@@ -21,8 +21,8 @@ mpmath.mp.dps = 60
 SEEDS = range(12)
 
 
-def smooth_minimum(kind: str, X: np.ndarray, y: np.ndarray, nu: float, start: np.ndarray) -> Any:
-    """Return the minimum of (1/S)Σ loss + nu/2‖x‖² in 60 digits, by Newton's method from a point beside it."""
+def smooth_minimum(kind: str, X: np.ndarray, y: np.ndarray, nu: float, start: np.ndarray) -> tuple[Any, Any]:
+    """Return the minimum of (1/S)Σ loss + nu/2‖x‖² and where it is, in 60 digits, by Newton's method from beside it."""
     S, p = X.shape
     classes = int(y.max()) + 1 if kind == "softmax" else 1
     d = p * classes
@@ -51,7 +51,7 @@ def smooth_minimum(kind: str, X: np.ndarray, y: np.ndarray, nu: float, start: np
         gradient += mpmath.mpf(nu) * x
         x -= mpmath.lu_solve(hessian, gradient)
     assert mpmath.norm(gradient) < mpmath.mpf(10) ** -25
-    return value
+    return value, x
 
 
 @pytest.mark.sweep(3)
@@ -65,10 +65,11 @@ def test_smooth_risks(kind: str, seed: int) -> None:
     options = {"features": X.tolist(), "targets": y.tolist(), "clients": 1, "nu": nu}
     problem = build_problem(kind, options)
     best = problem.optimum()
-    true = smooth_minimum(kind, X, 2 * y - 1 if kind == "logistic" else y, nu, np.asarray(best.x))
+    true, x = smooth_minimum(kind, X, 2 * y - 1 if kind == "logistic" else y, nu, np.asarray(best.x))
     assert mpmath.mpf(best.value) - mpmath.mpf(best.gap) <= true
     assert true <= mpmath.mpf(best.value) + mpmath.mpf(best.gap)
     assert best.gap < 1e-10 * (1.0 + best.value)
+    assert mpmath.norm(mpmath.matrix(best.x.tolist()) - x) <= best.distance
 
 
 def exact_minimum(pieces: list[tuple[Fraction, Fraction, Fraction]], nu: Fraction) -> Fraction:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize
 
-from boundlab.case import build_problem, problem_from
+from boundlab.case import build_problem
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, CertificateError, DataError, SpecError
 from boundlab.objective.composite import Composite
@@ -135,11 +135,6 @@ def test_without_a_bounded_set_it_says_what_it_needs(simple: dict[str, float]) -
         build_problem("poisson", simple)
 
 
-def test_the_command_line_refuses_it_without_a_set(capsys: pytest.CaptureFixture[str]) -> None:
-    assert invoke(["run", "gd", "--problem", "poisson:clients=1", "--set", "alpha=0.1", "-k", "2"]) == 2
-    assert "needs box=[low,high] or ball=r" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("wrong", "error", "words"),
     [
@@ -159,14 +154,6 @@ def test_gradient_bounds_need_a_problem_without_regulariser() -> None:
     assert problem.constants()["R"].side == "upper"  # x* is certified
     with pytest.raises(AssumptionError, match="set nu=0"):
         problem.require("lipschitz", "classics.sgd.projected")
-
-
-def test_its_spec_rebuilds_it_with_its_set() -> None:
-    problem = problem_from("poisson:clients=2,samples=30,ball=1/3,seed=3")
-    spec = problem.spec()
-    again = build_problem(spec.pop("type"), spec)
-    assert again.spec() == problem.spec()
-    assert again.constants() == problem.constants()
 
 
 @pytest.mark.sweep(3)

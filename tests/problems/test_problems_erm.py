@@ -8,7 +8,6 @@ from hypothesis import given, settings, strategies as st
 from problem_makers import LOSSES, MODELS, make, point, sample_gradients, tiny
 
 from boundlab.case import build_problem
-from boundlab.errors import AssumptionError
 from boundlab.randomness import Streams
 
 SEEDS = st.integers(0, 10_000)
@@ -50,17 +49,6 @@ def test_the_exact_variance_of_a_mini_batch_is_at_most_sigma(
             assert np.sqrt(population * factor) <= sigma * (1 + 1e-12) + 1e-12
 
 
-def test_the_variance_formula_without_replacement_is_that_of_all_subsets() -> None:
-    problem = tiny("logistic", 1, batch=2, replacement=False)
-    i = int(np.argmax(problem.sizes))
-    single = sample_gradients(problem, i, point(problem, 3))
-    s = len(single)
-    pairs = [(single[j] + single[k]) / 2 for j in range(s) for k in range(j)]
-    exact = ((np.asarray(pairs) - single.mean(axis=0)) ** 2).sum(axis=1).mean()
-    population = ((single - single.mean(axis=0)) ** 2).sum(axis=1).mean()
-    assert exact == pytest.approx(population / 2 * (s - 2) / (s - 1), rel=1e-10)
-
-
 @given(st.sampled_from(MODELS), SEEDS, st.sampled_from(["float32", "float64"]), st.sampled_from([1, 3, 30]))
 def test_a_mini_batch_step_is_the_mean_of_its_rows(kind: str, seed: int, dtype: str, batch: int) -> None:
     problem = tiny(kind, seed, batch=batch, dtype=dtype)
@@ -74,27 +62,6 @@ def test_a_mini_batch_step_is_the_mean_of_its_rows(kind: str, seed: int, dtype: 
     tolerance = 1e-12 if dtype == "float64" else 2e-5
     np.testing.assert_allclose(y, x - 0.01 * mean, rtol=tolerance, atol=tolerance)
     assert y.dtype == problem.dtype
-
-
-def test_full_batches_have_no_variance() -> None:
-    problem = make("logistic", batch="full")
-    assert problem.constants()["sigma"].as_dict() == {"value": 0.0, "side": "exact", "how": "full gradients"}
-    x = np.zeros(problem.d)
-    problem.oracle(Streams(0)).step(x, 2, None, 0.5)
-    np.testing.assert_allclose(x, -0.5 * problem.gradient(2, np.zeros(problem.d)), rtol=1e-14)
-
-
-@pytest.mark.parametrize("replacement", [True, False])
-def test_batches_depend_on_their_key_alone(replacement: bool) -> None:
-    problem = make("logistic", batch=7, replacement=replacement, clients=5)
-    clients, updates = np.arange(60) % 5, np.arange(60) // 5
-    whole = problem.oracle(Streams(3, 1)).draws(clients, updates, 4)
-    for j in (0, 13, 59):
-        alone = problem.oracle(Streams(3, 1)).draws(clients[j : j + 1], updates[j : j + 1], 4)[0]
-        assert np.array_equal(alone, whole[j])
-    assert not np.array_equal(whole[0], problem.oracle(Streams(3, 2)).draws(clients[:1], updates[:1], 4)[0])
-    if not replacement:
-        assert all(len(set(rows.tolist())) == 7 for update in whole for rows in update)
 
 
 def test_without_replacement_every_subset_is_equally_likely() -> None:
@@ -137,15 +104,6 @@ def test_weights_scale_what_they_should(kind: str, seed: int) -> None:
         assert ratio == pytest.approx(equal.n, rel=1e-12)
     assert size.constants()["R"].value == pytest.approx(paper.constants()["R"].value, rel=1e-5, abs=1e-5)
     assert size.constants()["zeta"].value == pytest.approx(paper.constants()["zeta"].value, rel=5e-3, abs=1e-5)
-
-
-def test_assumptions_name_what_would_fit() -> None:
-    with pytest.raises(AssumptionError, match=r"lipschitz .* regulariser's gradient is unbounded; set nu=0"):
-        make("logistic").require("lipschitz", "area.theorem8")
-    with pytest.raises(AssumptionError, match=r"smooth .* hinge has a kink; try logistic"):
-        make("hinge").require("smooth", "area.theorem7.explicit")
-    with pytest.raises(AssumptionError, match=r"strongly-convex .* set nu > 0"):
-        make("lad-regression").require("strongly-convex", "area.theorem7.explicit")
 
 
 @pytest.mark.parametrize("kind", ["logistic", "softmax"])

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from problem_makers import from_text, make, point, tiny
+from problem_makers import from_text, make
 
 from boundlab.errors import DataError, SpecError
 from boundlab.problems.samples import PARTITIONS, Partition, dirichlet, split
@@ -34,14 +34,6 @@ def test_a_problem_rebuilt_from_its_json_is_the_same(text: str) -> None:
     assert again.spec() == problem.spec()
     for name in ("nu", "weights", "batch", "replacement", "solver"):
         assert getattr(again, name) == getattr(problem, name)
-
-
-def test_inline_data_are_rebuilt_too() -> None:
-    problem = tiny("softmax", 3)
-    spec = json.loads(json.dumps(problem.spec()))
-    again = make(spec.pop("type"), **spec)
-    x = point(problem, 0)
-    assert [again.client_value(i, x) for i in range(again.n)] == [problem.client_value(i, x) for i in range(again.n)]
 
 
 def test_a_uniform_start_lies_in_the_half_cube() -> None:

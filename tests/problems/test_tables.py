@@ -275,12 +275,6 @@ def test_arrays_have_their_names_and_a_table_of_them_numbers(tmp_path: Path) -> 
     assert "say which one is the target" in message(lambda: load(f"npz:{file}"))
 
 
-def test_the_last_column_of_an_array_is_its_target(tmp_path: Path) -> None:
-    np.save(tmp_path / "own.npy", np.array([[1, 2, 0], [3, 4, 1]], dtype=np.int16))
-    data = load(f"npy:{tmp_path / 'own.npy'}")
-    assert (data.features.tolist(), data.targets.tolist()) == ([[1.0, 2.0], [3.0, 4.0]], [0.0, 1.0])
-
-
 @pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("arrays", "words"),

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -100,13 +99,6 @@ def test_every_kind_has_its_word_its_type_and_its_place_in_the_help(capsys):
     assert f"[{'|'.join((*KINDS, 'symbols'))}]" in "".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_has_built_in_entries_whose_keys_are_their_ids(kind):
-    found = registered(kind)
-    assert found
-    assert all(key == item.id for key, item in found.items())
-
-
 POINTS = "[boundlab.delays]\nsleepy = fine_plugin:SLEEPY\n[boundlab.theorems]\nmine = fine_plugin:THEOREM\n"
 
 
@@ -115,12 +107,6 @@ def test_a_package_with_entry_points_is_listed_and_looked_up(package):
     assert "sleepy" in registered("delays")
     assert lookup("theorems", "mine.theorem").status == "user"
     assert lookup("theorems", "area.theorem8").status == "as printed"
-
-
-def test_two_packages_must_not_register_the_same_id(package):
-    package("fine", POINTS, fine_plugin=GOOD.replace("mine.theorem", "area.theorem8"))
-    with pytest.raises(SpecError, match=r"two packages register theorem area\.theorem8"):
-        registered("theorems")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -196,21 +182,6 @@ def test_what_is_no_object_of_its_kind_is_a_row_with_the_reason(text, words, fil
     file(f"from boundlab.delays import DelayType\nBOUNDLAB = {{'delays': {text}}}\n")
     (row,) = (row for row in catalogue("delays") if row.reason)
     assert words in row.reason
-
-
-@pytest.mark.nightly
-def test_a_file_is_used_by_the_library_the_command_line_and_subprocesses(file, capsys):
-    path = file(GOOD)
-    assert lookup("theorems", "mine.theorem").status == "user"
-    assert lookup("theorems", "mine.theorem") is registered("theorems")["mine.theorem"]
-    assert invoke(["list", "delays"]) == 0
-    page = capsys.readouterr().out
-    assert "sleepy" in page
-    assert path.name in "".join(page.split())
-    done = subprocess.run(
-        [sys.executable, "-m", "boundlab", "show", "mine.theorem"], capture_output=True, text=True, check=True
-    )
-    assert "mine.theorem" in done.stdout
 
 
 def test_the_option_loads_a_file_for_one_command(tmp_path, monkeypatch, capsys):

@@ -181,11 +181,6 @@ def _killed_and_resumed(tmp_path: Path, dask: _Cluster, values: int, first: int,
 
 
 @pytest.mark.nightly
-def test_a_killed_worker_and_a_killed_client_lose_no_row(tmp_path: Path, dask: _Cluster) -> None:
-    _killed_and_resumed(tmp_path, dask, 24, 4, 9)
-
-
-@pytest.mark.nightly
 def test_two_hundred_cells_survive_a_killed_worker_and_a_killed_client(tmp_path: Path, dask: _Cluster) -> None:
     _killed_and_resumed(tmp_path, dask, 200, 60, 120)
 
@@ -256,11 +251,6 @@ def _killed_at_random(tmp_path: Path, kills: int) -> None:
     lines = lines_of(out)
     failed = [row for row in lines if row["status"] == "killed"]
     assert len(lines) - len(failed) == len(rows_of(out)), "what is done is not done again"
-
-
-@pytest.mark.nightly
-def test_kills_at_random_lose_no_row(tmp_path: Path) -> None:
-    _killed_at_random(tmp_path, 2)
 
 
 @pytest.mark.nightly

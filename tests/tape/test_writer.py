@@ -108,6 +108,9 @@ def test_instructions_belong_to_the_event_in_which_they_are_written() -> None:
     assert tape.op.tolist() == [Op.RECORD, Op.DESCEND, Op.AFFINE, Op.AFFINE, Op.RECORD, Op.DESCEND]
 
 
+# ---- explicit events --------------------------------------------------------------------------------------------
+
+
 def test_a_defect_in_a_compiler_is_found() -> None:
     def broken(spoil: Any) -> None:
         writer = Writer(at(3), 1, RecordAt(), 3)
@@ -146,9 +149,6 @@ def test_a_defect_in_a_compiler_is_found() -> None:
     ):
         with pytest.raises(TapeError, match=message):
             broken(spoil)
-
-
-# ---- explicit events --------------------------------------------------------------------------------------------
 
 
 @given(st.lists(st.tuples(st.floats(0, 10), st.integers(-1, 2)), min_size=1, max_size=20))

@@ -1,8 +1,6 @@
 """A bound is asserted: computed, sampled by design, searched; a true theorem never fails, a false one leaves a case."""
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -60,14 +58,6 @@ def test_a_search_finds_what_no_setting_shows(tmp_path: Path) -> None:
     assert (search.verdict, search.false_alarm) == ("violated", 0.0)
     assert (tmp_path / "area.theorem8.counterexample.json").is_file()
     assert invoke(shlex.split(search.reproduce)[1:]) == 1
-
-
-@pytest.mark.nightly
-def test_the_same_call_finds_the_same() -> None:
-    twice = [assert_bound_holds("area.theorem8.repaired", **LAD, candidates=40) for _ in range(2)]
-    assert twice[0] == twice[1]
-    assert twice[0].verdict is Verdict.HOLDS
-    assert str(twice[0]).count("\n") == 1
 
 
 @pytest.mark.nightly
@@ -212,14 +202,6 @@ def test_what_is_found_is_plain_data() -> None:
     }
 
 
-@dataclass(frozen=True)
-class Slip:
-    """A theorem as text, with a slip."""
-
-    old: str
-    new: str
-
-
 TRUE = """
 id = "descent"
 title = "gradient descent on convex functions"
@@ -232,11 +214,6 @@ alpha = "alpha"
 [terms]
 all = "R**2/(2*alpha*K)"
 """
-SLIPS: Sequence[Any] = (
-    Slip("(2*alpha*K)", "(5*alpha*K)"),
-    pytest.param(Slip("alpha*L <= 1", "alpha*L <= 4"), marks=pytest.mark.nightly),
-    pytest.param(Slip("*K)", "*K**2)"), marks=pytest.mark.nightly),
-)
 
 
 def test_a_file_with_a_true_theorem_passes(tmp_path: Path) -> None:
@@ -247,10 +224,9 @@ def test_a_file_with_a_true_theorem_passes(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: slip.new)
-def test_a_file_with_a_slip_is_caught_and_the_command_names_the_file(slip: Slip, tmp_path: Path) -> None:
+def test_a_file_with_a_slip_is_caught_and_the_command_names_the_file(tmp_path: Path) -> None:
     file = tmp_path / "descent.toml"
-    file.write_text(TRUE.replace(slip.old, slip.new))
+    file.write_text(TRUE.replace("(2*alpha*K)", "(5*alpha*K)"))
     for theorem in (str(file), load_theorem(str(file))):
         error = violated(theorem, candidates=200, folder=tmp_path)
         command = shlex.split(error.findings[-1].reproduce)

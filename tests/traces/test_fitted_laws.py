@@ -53,27 +53,6 @@ def test_a_law_is_found_again_from_its_samples(law: str, option: str, value: flo
     assert again.rates() == pytest.approx(found.best.options["rates"], rel=1e-12)
 
 
-def test_means_of_a_shape_are_the_most_likely() -> None:
-    """The likelihood falls where a mean, or the shape, moves by 1 %."""
-    record = sample("gamma", {"shape": 1.4}, 300)
-    x, client = fit(record).durations.time, fit(record).durations.client
-    for name, family in _FAMILIES.items():
-        s = family.shape(x, client)
-        if not np.isfinite(s):
-            continue
-        means = family.means(x, client, s)
-
-        def likelihood(means: np.ndarray, s: float, of: Any = family) -> float:
-            return float(np.sum(of.log_density(x / means[client], s) - np.log(means[client])))
-
-        best = likelihood(means, s)
-        if name not in ("uniform", "pareto"):  # whose support moves with the means
-            for factor in (0.99, 1.01):
-                assert likelihood(means * factor, s) < best, name
-                if family.option:
-                    assert likelihood(family.means(x, client, s * factor), s * factor) < best, name
-
-
 @pytest.mark.parametrize("name", _FAMILIES)
 def test_a_density_is_the_slope_of_its_distribution_and_its_mean_is_1(name: str) -> None:
     from scipy.integrate import quad

@@ -10,27 +10,9 @@ import boundlab as bl
 from boundlab.errors import AssumptionError
 from boundlab.traces import _before, _ranks, departure
 
-ORDER = np.arange(2000.0)
-
 
 def of(client: np.ndarray, clients: int, level: float = 0.99) -> bool:
     return departure(client.astype(np.int32), clients, np.arange(float(len(client))), level).crossed is not None
-
-
-@pytest.mark.parametrize("p", [[0.5, 0.5], [0.9, 0.05, 0.05], [0.25] * 4])
-def test_independent_draws_are_seldom_called_something_else(p: list[float]) -> None:
-    """At level 1/2 at most half of 200 sequences may be; more than 125 would be chance with probability 3e-4."""
-    rng = np.random.default_rng(1)
-    called = sum(of(rng.choice(len(p), 300, p=p), len(p), 0.5) for _ in range(200))
-    assert called <= 125
-    assert sum(of(rng.choice(len(p), 300, p=p), len(p), 0.9) for _ in range(200)) <= 35
-
-
-def test_a_mixture_of_independent_draws_is_no_departure() -> None:
-    """Exchangeable sequences: the law is drawn first."""
-    rng = np.random.default_rng(2)
-    laws = rng.dirichlet([1, 1, 1], 100)
-    assert sum(of(rng.choice(3, 400, p=p), 3, 0.9) for p in laws) <= 20
 
 
 @pytest.mark.nightly

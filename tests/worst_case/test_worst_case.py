@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from problem_makers import make
 from sympy import Integer, sqrt
 
 from boundlab.arithmetic.numbers import flint, rational
@@ -18,20 +17,15 @@ from boundlab.assumptions import COMPOSITE, with_implied
 from boundlab.case import load_case, replay
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, BoundlabError, CertificateError, SpecError, SymbolError
-from boundlab.events import Events
-from boundlab.execute.floats import run as run_numpy
-from boundlab.execute.points import Point, run
 from boundlab.formulas.symbols import symbol
-from boundlab.options import Options
 from boundlab.problems.solvers import maximise
 from boundlab.recheck import Form, Sample
 from boundlab.registry import lookup, registered
-from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Condition, FormulaBound, Theorem, load_theorem
 from boundlab.worst_case import WorstCaseOutcome, program, worst_case
-from boundlab.worst_case.certificate import _linearised, certify
+from boundlab.worst_case.certificate import _linearised
 from boundlab.worst_case.model import FunctionClass, class_rows, function_class
-from boundlab.worst_case.program import Compiled, Row, SemidefiniteProgram, upper_value
+from boundlab.worst_case.program import Compiled, Row, SemidefiniteProgram
 from boundlab.worst_case.result import downwards, upwards
 from boundlab.worst_case.specification import ask
 
@@ -312,14 +306,6 @@ def test_decimals_of_certified_values_are_rounded_to_the_safe_side() -> None:
     assert upwards(Fraction(1, 3 * 10**12)) == "0.00000000000033333334"
 
 
-@pytest.mark.slow
-def test_two_clients_share_a_worst_case() -> None:
-    found = with_function(load_theorem("area.theorem8.repaired"), 4, {"p": [0.25, 0.25], "M": 2})
-    assert found.outcome in BELOW
-    assert found.in_class
-    assert found.replayed == pytest.approx(found.primal, abs=1e-3)
-
-
 def test_clients_that_differ_more_have_a_larger_worst_case() -> None:
     theorem = load_theorem("classics.sgd.heterogeneous")
     known = {"n": "2", "mu": "0.5"}
@@ -332,39 +318,6 @@ def test_clients_that_differ_more_have_a_larger_worst_case() -> None:
 
 
 FRACTIONS = st.fractions(min_value=-100, max_value=100, max_denominator=50)
-
-
-def area_tape(actors: tuple[int, ...], clients: int) -> Tape:
-    area = lookup("algorithms", "area")
-    parameters = area.read(Options("area", {"alpha": 0.3, "M": 2, "start": "analysis"}))
-    events = Events(np.arange(1.0, len(actors) + 1.0), np.array(actors, dtype=np.int32))
-    tape: Tape = area.schedule(parameters, events, clients, RecordAt(np.array([len(actors)]), True), len(actors))
-    return tape
-
-
-class Linear:
-    """The gradients of a linear f_i: the same name everywhere."""
-
-    def gradient(self, client: int, point: Point) -> Point:
-        return {1 + client: Fraction(1)}
-
-    def proximal(self, client: int, point: Point, step_size: Fraction) -> Point:
-        raise NotImplementedError
-
-
-@given(st.lists(st.integers(-1, 1), min_size=1, max_size=8))
-@settings(max_examples=40)
-def test_points_go_where_vectors_go(actors: list[int]) -> None:
-    # On linear functions every iterate is x_0 less a combination of two constant gradients.
-    tape = area_tape(tuple(actors), 2)
-    seen: list[Point] = []
-    run(tape, {0: Fraction(1)}, Linear(), lambda _, shown: seen.append(shown))
-    shown = [float(seen[-1].get(name, 0)) for name in range(3)]
-    slopes = np.array([[[0.0, 1.0, 0.0]], [[0.0, 0.0, 1.0]]])
-    problem = make("max-affine", a=slopes.tolist(), b=[[0.0], [0.0]], x0=[1.0, 0.0, 0.0])
-    vectors: list[Any] = []
-    run_numpy(tape, problem.x0, problem.full_gradients(), lambda _, x: vectors.append(np.array(x)))
-    assert shown == pytest.approx(vectors[-1].tolist(), abs=1e-12)
 
 
 CLASSES: dict[str, dict[str, Fraction]] = {  # by PEPit's names, with its constants
@@ -421,24 +374,6 @@ def tiny() -> SemidefiniteProgram:
         Row({}, {(1, 1): one}, -one),
     )
     return SemidefiniteProgram(2, 1, Row({0: one}, {}, Fraction(0)), rows, np.ones(2), 1.0)
-
-
-def test_a_rational_dual_point_is_checked_exactly() -> None:
-    # λ = (1, 1, 1/2): S = [[1/2, −1/2], [−1/2, 1/2]] is singular, so a little is added: (1, 1 + e, 1/2 + e).
-    e = Fraction(1, 10**6)
-    half = Fraction(1, 2)
-    assert upper_value(tiny(), [Fraction(1), 1 + e, half + e]) == Fraction(3, 2) + 2 * e
-    assert upper_value(tiny(), [Fraction(1), 1 - e, half + e]) is None  # S is not positive semidefinite
-    assert upper_value(tiny(), [1 + e, 1 + e, half + e]) is None  # the values do not cancel
-    assert upper_value(tiny(), [Fraction(1), 1 + e, -half]) is None
-    compiled = Compiled(tiny())
-    solution = compiled.solve()
-    assert solution.status == "optimal"
-    assert solution.primal == pytest.approx(1.5, abs=1e-7)
-    found = certify(compiled, solution)
-    assert found is not None
-    upper, _ = found
-    assert Fraction(3, 2) < upper < Fraction(3, 2) + e
 
 
 def test_a_program_without_an_optimum_is_refused() -> None:
