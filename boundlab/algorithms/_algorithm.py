@@ -1,7 +1,7 @@
 """Interface of every algorithm: its parameters, and what one event does."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
@@ -543,12 +543,9 @@ class Rounds(Algorithm[P]):
         """Return the clients for which event ``place``, counted from 0, waits: all, or those that it names."""
         return range(clients) if event[0] == SERVER else event
 
-    def ends(self, drawn: Sequence[Event], clock: Clock, clients: int) -> Iterator[float]:
-        """Yield when each event ends: each begins as the one before ends, and lasts as long as its slowest client."""
-        now = 0.0
-        for place, event in enumerate(drawn):
-            now = max(clock.arrival(i, now) for i in self.asked(event, place, clients))
-            yield now
+    def ends(self, drawn: Sequence[Event], clock: Clock, clients: int) -> Iterable[float]:
+        """Return when each event ends: each begins as the one before ends, and lasts as long as its slowest client."""
+        return clock.ends([self.asked(event, place, clients) for place, event in enumerate(drawn)])
 
     def sample(
         self, parameters: P, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int

@@ -1,10 +1,10 @@
 """An instance that a search looks at: problem, delays, settings and horizon, all in a user's own words."""
 
-import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any, final
 
 import numpy as np
@@ -37,11 +37,6 @@ def algorithm(name: str) -> Algorithm[Any]:
     return found
 
 
-def problem(kind: str, options: dict[str, Any]) -> Problem:
-    """Return a problem; equal options give the same object, whose constants are computed once."""
-    return _problem(kind, json.dumps(options))
-
-
 def delays(spec: str, clients: int, who: Algorithm[Any]) -> tuple[DelayModel, ServerPolicy]:
     """Return a delay model and the policy that goes with it by default; files are read each time."""
     model = _delays(spec, clients)
@@ -55,8 +50,9 @@ def _delays(spec: str, clients: int) -> DelayModel:
 
 
 @lru_cache(maxsize=4096)
-def _problem(kind: str, options: str) -> Problem:
-    return build_problem(kind, json.loads(options))
+def _problem(kind: str, options: tuple[tuple[str, Any], ...]) -> Problem:
+    """Return a problem; equal options give the same object, whose constants are computed once."""
+    return build_problem(kind, dict(options))
 
 
 _SHORT, _SIMPLE = 12, 100  # letters of a decimal that stays one, and the denominator of a fraction
@@ -65,7 +61,7 @@ _OF_ALL = ("x0", "minimiser", "direction", "box")  # arrays of a problem that ha
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Candidate:
     """One point of the search space.
 
@@ -175,9 +171,14 @@ class Candidate:
         centres = [one if isinstance(one, (list, tuple)) else [one] for one in c]
         return {"A": [np.diag(row).tolist() for row in rows], "b": [list(one) for one in centres], **own}
 
+    @cached_property
+    def identity(self) -> tuple[str, tuple[tuple[str, Any], ...]]:
+        """What tells problems apart: the type, and the options with their numbers."""
+        return str(self.problem["type"]), tuple((name, _frozen(value)) for name, value in self.options().items())
+
     def build(self) -> Problem:
         """Return the problem."""
-        return problem(str(self.problem["type"]), self.options())
+        return _problem(*self.identity)
 
     def all_settings(self) -> dict[str, str]:
         """Return parameters, symbols and step sizes as ``--set`` takes them."""
@@ -193,9 +194,25 @@ class Candidate:
             theorem, self.problem_spec(), self.delays, iterations=self.iterations, settings=self.all_settings()
         )
 
+    @cached_property
     def key(self) -> tuple[Any, ...]:
-        """Return what tells candidates apart."""
-        return (self.problem_spec(), self.delays, tuple(sorted(self.all_settings().items())), self.iterations)
+        """What tells candidates apart."""
+        return (self.identity, self.delays, tuple(sorted({**self.settings, **self.step}.items())), self.iterations)
+
+    @cached_property
+    def coarse(self) -> tuple[bool, int, int]:
+        """What counts most of its size: whether normal noise keeps exact numbers away, clients, horizon."""
+        return self.tailed, self.clients, self.iterations
+
+    @cached_property
+    def fine(self) -> tuple[int, int, int]:
+        """Dimensions, integer settings and rows of data added up, and how much there is to write down."""
+        whole = sum(int(value) for value in self.settings.values() if str(value).isdigit())
+        whole += sum(map(len, self.problem["y"])) + self.problem["batch"] if self.sampled else 0
+        numbers = [value for value in self.problem.values() if not isinstance(value, str)]
+        written = _letters([entry for entry in flat([*numbers, *self.step.values()]) if entry])
+        options = sum(len(str(value)) for value in self.settings.values() if not str(value).isdigit())
+        return self.dimension, whole, written + len(self.delays) + options
 
     def quadratic(self) -> "Candidate":
         """Return the candidate with the quadratics that its functions are near their centres."""
@@ -244,6 +261,20 @@ def _times(value: Any, factor: float, digits: int) -> Any:
 def flat(value: Any) -> list[float]:
     """Return the numbers of nested lists, in their order."""
     return [entry for one in value for entry in flat(one)] if isinstance(value, (list, tuple)) else [value]
+
+
+def _frozen(value: Any) -> Any:
+    """Return a value with tuples in place of nested lists."""
+    return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
+
+
+def _letters(numbers: Sequence[float]) -> int:
+    """Return how much there is to read in numbers, none of them 0: letters, and the powers of ten beside them."""
+    found = 0
+    for value, word in zip(numbers, typed([abs(one) for one in numbers]).strip("[]").split(","), strict=False):
+        significant = f"{abs(value):.15e}".split("e")[0].rstrip("0").replace(".", "")
+        found += int(value < 0.0) + min(len(word), len(significant) + abs(round(math.log10(abs(value)))))
+    return found
 
 
 def simply(value: Any) -> Any:

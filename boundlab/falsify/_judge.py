@@ -292,7 +292,7 @@ class Judge:
         """Return what a candidate's tapes depend on; other rates than the local one may depend on L, mu and others."""
         behind = behind_tape(self.theorem)
         step = tuple(sorted((name, value) for name, value in one.step.items() if name in behind))
-        problem = one.problem_spec() if behind & _CONSTANTS else (one.clients, str(one.problem["type"]))
+        problem = one.identity if behind & _CONSTANTS else (one.clients, str(one.problem["type"]))
         return problem, step, one.delays, tuple(sorted(one.settings.items())), one.iterations
 
     def _scored(self, sides: CandidateSides, group: Sequence[Candidate]) -> list[Score]:
@@ -481,10 +481,10 @@ def optimise(
             break
         points = centre + wide * _directions(elite, size, rng)
         points = points[np.abs(points).max(axis=1) <= _LARGEST]
-        made = {one.key(): (one, z) for one, z in ((from_vector(score.candidate, z), z) for z in points)}
+        made = {one.key: (one, z) for one, z in ((from_vector(score.candidate, z), z) for z in points)}
         better = False
         for found in judge.scores([one for one, _ in made.values()], [horizon(score.candidate)]):
-            key = replace(found.candidate, iterations=score.candidate.iterations).key()
+            key = replace(found.candidate, iterations=score.candidate.iterations).key
             elite.append((found.ratio, made[key][1]))
             if found.ratio > best.ratio:
                 better = better or found.ratio > best.ratio * (1.0 + 1e-4)

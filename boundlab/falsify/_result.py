@@ -492,9 +492,9 @@ def unbounded(judge: Judge, progress: Callable[[str], None]) -> "Witness | None"
     for one in _instances(judge.theorem):
         if judge.count >= most or len(seen) >= _REFUSED * most or judge.late:
             break
-        if one.key() in seen:
+        if one.key in seen:
             continue
-        seen.add(one.key())
+        seen.add(one.key)
         progress(f"families that begin at {one.family}")
         try:
             instance, case, found = _growths(judge.theorem, one)

@@ -18,7 +18,7 @@ from boundlab.falsify._candidate import Candidate, iid
 from boundlab.falsify._families import Schedule, edges, known_witnesses, noise_allowed, settings, sides
 from boundlab.falsify._judge import FAILURES, Judge, Score, climb, horizon, optimise, perturbed, to_vector
 from boundlab.falsify._shared_runs import SharedRun, at_once, constants_of, step_size, widest
-from boundlab.falsify._shrink import CONVINCES, Accept, coarse, convincing, smallest
+from boundlab.falsify._shrink import CONVINCES, Accept, convincing, smallest
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.schedules import open_rates
 from boundlab.options import numbers, parse_spec, typed
@@ -55,7 +55,7 @@ def fitted(judge: Judge) -> tuple[list[Candidate], str]:
         if gaps is None:
             continue
         if not gaps:
-            found.setdefault(one.key(), replace(one, family=f"{FITTED}; {one.family}"))
+            found.setdefault(one.key, replace(one, family=f"{FITTED}; {one.family}"))
         elif nearest is None or sum(gaps.values()) < sum(nearest.values()):
             nearest = gaps
     if found or nearest is None:
@@ -397,7 +397,7 @@ def _schedule(schedule: Schedule, last: int, level: int, judge: Judge, seen: set
 def _runs(judge: Judge, candidates: Sequence[Candidate]) -> Key:
     """Return what only schedules share that make the same runs; nothing where there are none."""
     try:
-        return (judge.fingerprint(candidates[0]), candidates[0].problem_spec()) if candidates else ()
+        return (judge.fingerprint(candidates[0]), candidates[0].identity) if candidates else ()
     except FAILURES:
         return ()
 
@@ -592,7 +592,7 @@ class _Best:
         if self.first is None and broken:
             self.first = self.judge.count
         self.small = min(
-            [*broken, *([self.small] if self.small else [])], key=lambda one: coarse(one.candidate), default=None
+            [*broken, *([self.small] if self.small else [])], key=lambda one: one.candidate.coarse, default=None
         )
 
     def join(self, done: Done) -> None:
@@ -626,7 +626,7 @@ class _Best:
         """The smallest of the families' best that is a clear violation."""
         return min(
             (one for one in self.scores.values() if one.ratio >= _CLEAR),
-            key=lambda one: coarse(one.candidate),
+            key=lambda one: one.candidate.coarse,
             default=None,
         )
 
