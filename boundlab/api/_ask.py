@@ -410,7 +410,7 @@ def compare(
         raise SpecError("iterations must be a number, or a list of different numbers, such as [10, 100, 1000]")
     amount, start = count(trials, "trials", 1, MOST_TRIALS), count(seed, "seed", 0)
     model = read_delays(delays, chosen.n)
-    windows = {*statement.inputs(), *statement.settable}  # a run of K updates ends with the last window of N
+    windows = statement.takes  # a run of K updates ends with the last window of N
     values, policy = texts(every), algorithm.policy(server, model)
     each = 1.0 - (1.0 - number(level, "level")) / len(horizons)
     found = []

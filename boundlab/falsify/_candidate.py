@@ -17,7 +17,6 @@ from boundlab.errors import SpecError
 from boundlab.execute.floats import run
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.fitting import CompareOptions
-from boundlab.instance.schedules import open_rates
 from boundlab.metrics import Metric, Quantity, Series
 from boundlab.objective import Array, Optimum, Oracle, Problem
 from boundlab.objective.simple import OPTIONS
@@ -319,7 +318,7 @@ def server_rates(theorem: Theorem) -> list[str]:
 
 
 def behind_tape(theorem: Theorem) -> frozenset[str]:
-    """Return the symbols that the rates of a tape follow from: runs are shared only where these are the same."""
+    """Return the symbols that the rates of a tape follow from."""
     return theorem.read_by({*server_rates(theorem), *theorem.rule_reads})
 
 
@@ -328,7 +327,7 @@ def unknown(theorem: Theorem) -> list[str]:
     known = {
         *(name for name, info in SYMBOLS.items() if info.role in _GIVEN),
         *(symbol for name in theorem.core.assumed for symbol in assumption(name).defines),
-        *(theorem.horizon_symbol, *open_rates(theorem), *theorem.core.read_as.values(), *theorem.bounded_by),
+        *(theorem.horizon_symbol, *theorem.open_rates, *theorem.core.read_as.values(), *theorem.bounded_by),
         *tried(theorem),
     }
     missing = [name for name in theorem.inputs() if name not in known]
@@ -343,7 +342,7 @@ def unknown(theorem: Theorem) -> list[str]:
 
 def tried(theorem: Theorem) -> list[str]:
     """Return the symbols that may be any positive number: an accuracy that the left side reaches, or the seconds."""
-    free = {*theorem.inputs()} - {*open_rates(theorem), "N"}
+    free = {*theorem.inputs()} - {*theorem.open_rates, "N"}
     if not theorem.left.in_seconds:
         free &= {str(term) for term in theorem.bound.expressions().values()}
     infos = (theorem.symbols[name] for name in sorted(free))
@@ -352,7 +351,7 @@ def tried(theorem: Theorem) -> list[str]:
 
 def chosen(theorem: Theorem, step: Mapping[str, float]) -> dict[str, Any]:
     """Return the values of symbols that open rates give."""
-    return {name: value for name, value in step.items() if name in open_rates(theorem)}
+    return {name: value for name, value in step.items() if name in theorem.open_rates}
 
 
 # Many problems on one tape: each coordinate of the registers is a coordinate of a problem with its own step size.

@@ -4,12 +4,12 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Final, final
 
 import numpy as np
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import assumption
 from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError, shortened
 from boundlab.execute import moments
 from boundlab.expectation import batches_along, left_side, operations
@@ -195,31 +195,45 @@ class Judge:
         """Count candidates that were given up."""
         self.refused[shortened(" ".join(str(reason).split()), 240)] += number
 
+    @cached_property
+    def _one_by_one(self) -> bool:
+        """True if no candidate of the theorem shares its runs.
+
+        Then it says what holds at every x or where a run goes, reads an accuracy, or has weights or terms on the left.
+        """
+        theorem = self.theorem
+        along = theorem.assume or any(one.along for one in theorem.core.asked)
+        weighed = theorem.left_reads - {theorem.horizon_symbol} or theorem.left.over.summed
+        return bool(along or weighed or tried(theorem))
+
+    @cached_property
+    def _behind(self) -> frozenset[str]:
+        """The symbols that the rates of a tape follow from: runs are shared only where these are the same."""
+        return behind_tape(self.theorem)
+
     def _alone(self, one: Candidate) -> bool:
         """Return whether a candidate is evaluated by itself, and not with all that share its runs."""
-        if (
-            not one.separable
-            or _weighs(self.theorem, one.clients, tuple(sorted(one.settings.items())), mean=one.constrained)
-            or self.theorem.left_reads - {self.theorem.horizon_symbol}
-        ):
+        if self._one_by_one or not one.separable or "error" in one.problem:
             return True
-        # What holds at every x is decided one by one, and so is where a run goes, and what reads an accuracy.
-        alone = self.theorem.assume or any(assumption(name).along for name in self.theorem.core.asked)
-        if alone or tried(self.theorem) or "error" in one.problem or self.theorem.left.over.summed:
+        if _weighs(self.theorem, one.clients, tuple(sorted(one.settings.items())), mean=one.constrained):
             return True
         if one.constrained and (one.noisy or "box" in one.problem):
             return True
         return self.expectation and (not one.noisy or one.problem["type"] == "quadratic")
+
+    @cached_property
+    def _asked(self) -> tuple[str, ...]:
+        """The assumptions that are checked problem by problem."""
+        return tuple(one.id for one in self.theorem.core.asked if one.check is not None)
 
     def _meets(self, candidate: Candidate) -> bool:
         """Return whether the problem meets the assumptions that are checked problem by problem.
 
         The others hold for a whole family or not at all, and are asked once a tape.
         """
-        asked = [name for name in self.theorem.core.asked if assumption(name).check is not None]
         try:
             problem = looked_at(self.theorem, candidate.build())
-            for name in asked:
+            for name in self._asked:
                 problem.require(name, self.theorem.id)
         except FAILURES as error:
             self.refuse(error)
@@ -277,10 +291,10 @@ class Judge:
 
     def _delayed(self, one: Candidate) -> bool:
         """Return whether delays may change a candidate's runs, or what the theorem reads off them or asks of them."""
-        theorem, asked = self.theorem, map(assumption, self.theorem.core.asked)
+        theorem = self.theorem
         if self.algorithm.arrivals or theorem.left.in_seconds or not _SCHEDULE.isdisjoint(theorem.inputs()):
             return True
-        if any(each.of == "run" and not each.by_construction for each in asked):
+        if any(each.of == "run" and not each.by_construction for each in theorem.core.asked):
             return True
         try:
             own = parameters(theorem, self.algorithm, one.settings)
@@ -290,9 +304,8 @@ class Judge:
 
     def _tape(self, one: Candidate) -> tuple[object, ...]:
         """Return what a candidate's tapes depend on; other rates than the local one may depend on L, mu and others."""
-        behind = behind_tape(self.theorem)
-        step = tuple(sorted((name, value) for name, value in one.step.items() if name in behind))
-        problem = one.identity if behind & _CONSTANTS else (one.clients, str(one.problem["type"]))
+        step = tuple(sorted((name, value) for name, value in one.step.items() if name in self._behind))
+        problem = one.identity if self._behind & _CONSTANTS else (one.clients, str(one.problem["type"]))
         return problem, step, one.delays, tuple(sorted(one.settings.items())), one.iterations
 
     def _scored(self, sides: CandidateSides, group: Sequence[Candidate]) -> list[Score]:

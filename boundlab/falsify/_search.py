@@ -20,7 +20,6 @@ from boundlab.falsify._judge import FAILURES, Judge, Score, climb, horizon, opti
 from boundlab.falsify._shared_runs import SharedRun, at_once, constants_of, step_size, widest
 from boundlab.falsify._shrink import CONVINCES, Accept, convincing, smallest
 from boundlab.formulas.symbols import SYMBOLS
-from boundlab.instance.schedules import open_rates
 from boundlab.options import numbers, parse_spec, typed
 from boundlab.simulate import Ahead
 from boundlab.theorems import Theorem, over
@@ -226,7 +225,7 @@ def worst_cases(judge: Judge) -> Iterator[Ask]:
     mean = over(theorem)
     if theorem.core.errors or (mean.lawful and not mean.independent):
         return
-    read = {*theorem.inputs(), *theorem.settable}
+    read = theorem.takes
     constants = [{"mu": typed(mu)} for mu in curvatures(theorem)] if "strongly-convex" in theorem.core.assumed else [{}]
     constants = [{**one, **{name: "1" for name in ("G", "G_sq") if name in read}} for one in constants]
     clients = (1, 2)
@@ -251,8 +250,8 @@ def curvatures(theorem: Theorem) -> list[float]:
 
 
 def _rates(theorem: Theorem, known: Mapping[str, float]) -> Sequence[dict[str, float]]:
-    needed = [name for name in open_rates(theorem) if name not in theorem.settable]
-    offered = [name for name in open_rates(theorem) if theorem.symbols[name].is_step_size and name in theorem.settable]
+    needed = [name for name in theorem.open_rates if name not in theorem.settable]
+    offered = [name for name in theorem.open_rates if theorem.symbols[name].is_step_size and name in theorem.settable]
     found: list[dict[str, float]] = [] if needed else [{}]
     names = needed or offered[:1]
     more = [{name: size if theorem.symbols[name].is_step_size else 1.0 for name in names} for size in _SIZES if names]

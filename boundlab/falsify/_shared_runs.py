@@ -238,7 +238,7 @@ def several(schedules: Schedules) -> bool:
 
 def problem_values(theorem: Theorem, problem: Problem) -> dict[str, Any]:
     """Return the certified constants that the theorem reads."""
-    read, found = {*theorem.inputs(), *theorem.settable}, problem.constants()
+    read, found = theorem.takes, problem.constants()
     return {name: one.value for name, one in found.items() if name in read} | by_client(problem, read)
 
 
@@ -547,7 +547,7 @@ def right_sides(
     arrays: dict[str, Any] = {name: np.array([own[name] for own in known]) for name in known[0].keys() - vectors}
     free = [chosen(theorem, one.step) for one in candidates]
     arrays |= {name: np.array([own[name] for own in free]) for name in free[0]}
-    if shared.rate in theorem.settable or shared.rate in theorem.inputs():
+    if shared.rate in theorem.takes:
         arrays[shared.rate] = sizes
     right = np.full((len(shared.ks), len(sizes)), np.inf)
     usable = np.flatnonzero(np.isfinite(sizes))

@@ -14,7 +14,6 @@ from boundlab.falsify import _candidate as catalog
 from boundlab.falsify._candidate import Candidate, flat, iid, shaped
 from boundlab.falsify._families import choices, readable
 from boundlab.falsify._judge import Judge, Score, optimise, plan_of
-from boundlab.instance.schedules import open_rates
 from boundlab.options import numbers, parse_spec, typed
 from boundlab.theorems import Theorem, once
 
@@ -87,11 +86,7 @@ def shrink(
             while again and not over():
                 again = False
                 for candidate in move(best.candidate):
-                    if (
-                        candidate.key in seen
-                        or not keep(candidate)
-                        or not smaller(theorem, candidate, best.candidate)
-                    ):
+                    if candidate.key in seen or not keep(candidate) or not smaller(theorem, candidate, best.candidate):
                         continue
                     seen.add(candidate.key)
                     found = judge.score(candidate)
@@ -409,7 +404,7 @@ def _sooner(theorem: Theorem, one: Candidate) -> Iterator[Candidate]:
 
 def _other_rates(theorem: Theorem, one: Candidate) -> Iterator[Candidate]:
     """Yield candidates with a larger rate that is no step size, and with other ratios between two clients."""
-    for name in open_rates(theorem):
+    for name in theorem.open_rates:
         if not theorem.symbols[name].is_step_size and name in (*theorem.settable, *one.step):
             yield from (replace(one, step={**one.step, name: larger}) for larger in _SERVER)
     if one.clients == 2 and one.delays.startswith("deterministic:rates="):

@@ -143,7 +143,7 @@ class RunPoints:
     @cached_property
     def wanted(self) -> tuple[str, ...]:
         """The constants that the bound reads, and those that may be set."""
-        read = {*self.theorem.inputs(), *self.theorem.settable}
+        read = self.theorem.takes
         return tuple(sorted(read_off_runs(self.theorem) & read))
 
     def _run(self, tape: Tape, window: int) -> "_SeenRun":

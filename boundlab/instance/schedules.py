@@ -34,17 +34,6 @@ def options_of(theorem: Theorem, algorithm: Algorithm[Any]) -> frozenset[str]:
     return frozenset(algorithm.parameters) - rates(theorem, algorithm)
 
 
-def open_rates(theorem: Theorem) -> list[str]:
-    """Return what a run may choose of its rates: those left open, and symbols of the theorem's own behind the others.
-
-    A symbol of the theorem's own is a choice where the step size follows from it, as in α = θ/L for any θ ≤ 1; where
-    only the bound reads it, nothing says what it is. What an inequality bounds at every x is no choice.
-    """
-    free = {*theorem.settable, *theorem.inputs()} - {theorem.horizon_symbol, *theorem.bounded_by}
-    behind = sorted(theorem.read_by(theorem.step) & free - {*theorem.step})
-    return [*(name for name in theorem.step if name in free), *(name for name in behind if name not in SYMBOLS)]
-
-
 def parameters(theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[str, Any]) -> Any:
     """Return the algorithm's parameters with these options, and 1 in place of its rates that nobody has computed yet.
 
@@ -350,7 +339,7 @@ class Schedules:
                 said = f"{self.theorem.id} assumes constant-lag ({one.words})"
                 raise AssumptionError(f"{said}, which this schedule does not meet; {one.fits}")
             found = {**found, "lag": lag}
-        wanted = {*self.theorem.inputs(), *self.theorem.settable} - set(self.theorem.step)
+        wanted = self.theorem.takes - set(self.theorem.step)
         found = {name: value for name, value in found.items() if name in wanted}
         along = self.along(tape, until, values)
         return {**found, **{name: one.value for name, one in along.items()}}
@@ -416,7 +405,7 @@ class Schedules:
             What does not depend on the schedule.
         """
         theorem = self.theorem
-        own = set() if set(theorem.step) <= {*theorem.settable, *theorem.inputs()} else {*theorem.step}
+        own = set() if theorem.takes.issuperset(theorem.step) else {*theorem.step}
         read = theorem.read_by(own | theorem.rule_reads) - set(values)
         return replace(self, pinned={name: worst[name] for name in read if name in worst})
 
@@ -529,7 +518,7 @@ def explain(trial: int, error: AssumptionError) -> AssumptionError:
 
 def taken(theorem: Theorem, step: Mapping[str, float]) -> dict[str, float]:
     """Return the step sizes that the bound takes as numbers; it computes the others itself."""
-    return {name: value for name, value in step.items() if name in (*theorem.settable, *theorem.inputs())}
+    return {name: value for name, value in step.items() if name in theorem.takes}
 
 
 def chosen_window(schedules: Schedules, tape: Tape, rest: dict[str, str], values: Mapping[str, Any]) -> int:
