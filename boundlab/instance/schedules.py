@@ -284,6 +284,13 @@ class Schedules:
         )
 
     @cached_property
+    def _wanted(self) -> frozenset[str]:
+        """What a schedule may say of the symbols: neither constants of the problem, nor rates, nor the horizon."""
+        theorem = self.theorem
+        of_problem = having("function", "noise", "heterogeneity", "start", symbols=theorem.symbols)
+        return theorem.takes - of_problem - {*theorem.step, theorem.horizon_symbol}
+
+    @cached_property
     def certain(self) -> bool:
         """True if all trials have the same schedule."""
         return certain(self.algorithm, self.parameters, self.clients, self.delays, self.policy)
@@ -332,14 +339,14 @@ class Schedules:
                 f"needs {last} server updates, and this run has {tape.iterations}: {self.theorem.horizon_symbol} = "
                 f"{self.horizon(values)} is the last that fits"
             )
-        found = self.algorithm.quantities(self.parameters, tape, last, look)
+        wanted = self._wanted
+        found = self.algorithm.quantities(self.parameters, tape, last, look) if wanted else {}
         if "constant-lag" in self.theorem.core.assumed and "lag" not in found:
             if (lag := constant_lag(tape, last)) is None:
                 one = assumption("constant-lag")
                 said = f"{self.theorem.id} assumes constant-lag ({one.words})"
                 raise AssumptionError(f"{said}, which this schedule does not meet; {one.fits}")
             found = {**found, "lag": lag}
-        wanted = self.theorem.takes - set(self.theorem.step)
         found = {name: value for name, value in found.items() if name in wanted}
         along = self.along(tape, until, values)
         return {**found, **{name: one.value for name, one in along.items()}}

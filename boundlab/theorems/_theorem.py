@@ -793,9 +793,11 @@ class Theorem(Statement):
         return np.full(K + 1, next(iter(options.values())))
 
     def _known(self, values: Mapping[str, ArrayLike]) -> dict[str, Any]:
+        defining = self.defining()
         for name in values:
-            lookup_symbol(name, self.symbols)
-            if name in self.defining() and name not in self.settable:
+            if name not in self.symbols:
+                lookup_symbol(name, self.symbols)  # which says what was meant
+            if name in defining and name not in self.settable:
                 hint = f"{self.id}.fixed-step takes it" if name == "alpha" else "leave it out"
                 raise SymbolError(f"{self.id} defines {name} itself ({self.symbols[name].meaning}); {hint}")
         known: dict[str, Any] = dict(values)
