@@ -36,16 +36,20 @@ def algorithm(name: str) -> Algorithm[Any]:
     return found
 
 
-def delays(spec: str, clients: int, who: Algorithm[Any]) -> tuple[DelayModel, ServerPolicy]:
-    """Return a delay model and the policy that goes with it by default; files are read each time."""
-    model = _delays(spec, clients)
-    model = delays_from(spec, clients) if model.files() else model
-    return model, who.policy(None, model)
+def delays(spec: str, clients: int, who: str) -> tuple[DelayModel, ServerPolicy]:
+    """Return a delay model and the policy that an algorithm has with it by default; files are read each time."""
+    found = _delays(spec, clients, who)
+    return _made_delays(spec, clients, who) if found[0].files() else found
 
 
 @lru_cache(maxsize=4096)
-def _delays(spec: str, clients: int) -> DelayModel:
-    return delays_from(spec, clients)
+def _delays(spec: str, clients: int, who: str) -> tuple[DelayModel, ServerPolicy]:
+    return _made_delays(spec, clients, who)
+
+
+def _made_delays(spec: str, clients: int, who: str) -> tuple[DelayModel, ServerPolicy]:
+    model = delays_from(spec, clients)
+    return model, algorithm(who).policy(None, model)
 
 
 @lru_cache(maxsize=4096)
@@ -209,7 +213,7 @@ class Candidate:
         whole = sum(int(value) for value in self.settings.values() if str(value).isdigit())
         whole += sum(map(len, self.problem["y"])) + self.problem["batch"] if self.sampled else 0
         numbers = [value for value in self.problem.values() if not isinstance(value, str)]
-        written = _letters([entry for entry in flat([*numbers, *self.step.values()]) if entry])
+        written = sum(map(_letters, flat([*numbers, *self.step.values()])))
         options = sum(len(str(value)) for value in self.settings.values() if not str(value).isdigit())
         return self.dimension, whole, written + len(self.delays) + options
 
@@ -267,13 +271,13 @@ def _frozen(value: Any) -> Any:
     return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
 
 
-def _letters(numbers: Sequence[float]) -> int:
-    """Return how much there is to read in numbers, none of them 0: letters, and the powers of ten beside them."""
-    found = 0
-    for value, word in zip(numbers, typed([abs(one) for one in numbers]).strip("[]").split(","), strict=False):
-        significant = f"{abs(value):.15e}".split("e")[0].rstrip("0").replace(".", "")
-        found += int(value < 0.0) + min(len(word), len(significant) + abs(round(math.log10(abs(value)))))
-    return found
+@lru_cache(maxsize=4096)
+def _letters(value: float | None) -> int:
+    """Return how much there is to read in a number: letters, and the powers of ten beside them."""
+    if not value:
+        return 0
+    significant = f"{abs(value):.15e}".split("e")[0].rstrip("0").replace(".", "")
+    return int(value < 0.0) + min(len(typed(abs(value))), len(significant) + abs(round(math.log10(abs(value)))))
 
 
 def simply(value: Any) -> Any:

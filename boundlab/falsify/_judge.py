@@ -353,7 +353,7 @@ def plan_of(theorem: Theorem, candidate: Candidate, *ks: int) -> Plan:
         If problem, delays, options and theorem do not fit each other.
     """
     algorithm, problem = catalog.algorithm(theorem.algorithm), candidate.build()
-    delays, policy = catalog.delays(candidate.delays, problem.n, algorithm)
+    delays, policy = catalog.delays(candidate.delays, problem.n, theorem.algorithm)
     return make_plan(
         theorem,
         problem,

@@ -111,7 +111,7 @@ def make_shared_run(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | 
     problem = looked_at(theorem, candidate.build())
     options, symbols = split(theorem, algorithm, candidate.settings)
     values: dict[str, Any] = {"n": problem.n, **{name: int(number(value, name)) for name, value in symbols.items()}}
-    delays, policy = catalog.delays(candidate.delays, problem.n, algorithm)
+    delays, policy = catalog.delays(candidate.delays, problem.n, theorem.algorithm)
     first = Schedules(theorem, algorithm, problem.n, delays, policy, candidate.iterations, 0, dict(options))
     check(theorem, problem, algorithm, first.parameters, delays, policy, ())
     deviations(theorem, algorithm, options, ())
