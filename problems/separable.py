@@ -27,7 +27,6 @@ from boundlab.problems.common import (
     read_drawn,
 )
 from boundlab.problems.noise import NOISE_OPTIONS, InEveryArithmetic, head_spec, read_head
-from boundlab.problems.risk import piecewise_columns, smooth_columns
 from boundlab.problems.solvers import bisect, nearest_zero
 from boundlab.randomness import Stream, Streams
 
@@ -205,6 +204,8 @@ class Separable(InEveryArithmetic):
         """Return sigma_g and sigma_g_mean: coordinates are independent, so their suprema add up."""
         if alike(self):
             return common.heterogeneity(np.zeros(self.n), 0.0, "all clients have the same function")
+        from boundlab.problems.risk import piecewise_columns, smooth_columns
+
         if self.n**2 * self.d > _PAIRS[self.id] or self.d > _COLUMNS[self.id]:
             away = against_mean(self.w * self.loss.steepest)
             squares, how = (away**2).mean(axis=0), "slopes between ±w_ij·|slope|; the problem is large"

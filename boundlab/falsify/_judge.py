@@ -12,7 +12,7 @@ import numpy as np
 from boundlab.algorithms import Algorithm
 from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError, shortened
 from boundlab.execute import moments
-from boundlab.expectation import batches_along, left_side, operations
+from boundlab.expectation import left_side, operations
 from boundlab.falsify import _candidate as catalog, _shared_runs
 from boundlab.falsify._candidate import Candidate, behind_tape, flat, iid, rounding, shaped, tried
 from boundlab.falsify._families import parameters
@@ -453,7 +453,9 @@ def run_by_run(plan: Plan, candidate: Candidate, lost: float = 0.0) -> Enclosure
     for share, own in plan.summands:
         for tape, weight in tapes(schedules, own.metric.records(plan.ks)):
             if candidate.sampled:
-                found = batches_along(problem, tape, own.metric, plan.ks)
+                from boundlab.expectation.moments import along
+
+                found = along(problem, tape, own.metric, plan.ks)
             else:
                 found = moments.left_side(own.metric, problem, tape, plan.ks)
             total += float(share) * weight * np.array([found.value, found.lower, found.upper])

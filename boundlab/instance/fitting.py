@@ -10,7 +10,6 @@ import numpy as np
 import sympy
 
 from boundlab.algorithms import Algorithm
-from boundlab.algorithms.example_options import settings as options_of
 from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, UNCONSTRAINED
 from boundlab.case import delays_from, problem_from, words_of
 from boundlab.delays import DelayModel
@@ -304,9 +303,11 @@ def _chosen(theorem: Theorem, algorithm: Algorithm[Any], clients: int, *, more: 
     more
         Whether one other option is set, too, to one of its examples.
     """
+    from boundlab.algorithms.example_options import settings as settings_of
+
     own, unset = rates(theorem, algorithm) | set(theorem.core.fixed), set(theorem.inputs())
     try:
-        simple, *others = options_of(algorithm.id, algorithm, clients, 0)
+        simple, *others = settings_of(algorithm.id, algorithm, clients, 0)
     except AssertionError:  # its examples make no setting: conform.algorithm says so
         simple, others = {}, []
     open_ = sorted(unset & set(theorem.open_rates) & set(theorem.step))

@@ -20,7 +20,6 @@ from boundlab.formulas.defined import Demand, Demands, demands
 from boundlab.formulas.folds import NAMES, STEP_AT, StepAt, sides
 from boundlab.formulas.parse import FUNCTIONS, parse
 from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, Role, SymbolInfo, make_symbol, names_of
-from boundlab.formulas.units import degrees
 from boundlab.formulas.written import letter_of_latex, substitute
 from boundlab.greek import COMMANDS
 from boundlab.metrics import (
@@ -342,6 +341,8 @@ def _factored(
     rule: sympy.Expr, variable: sympy.Symbol, symbols: Mapping[str, SymbolInfo], place: str
 ) -> tuple[sympy.Expr, sympy.Expr]:
     """Return a step size, and what it is multiplied by for each value of the variable: a number without units."""
+    from boundlab.formulas.units import degrees
+
     alpha, rest = sympy.factor(rule).as_independent(variable, as_Add=False)
     try:
         plain = (degrees(rest, {**symbols, variable.name: index_symbol(variable.name)}) or _NO_UNITS) == _NO_UNITS

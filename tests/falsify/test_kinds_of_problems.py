@@ -18,7 +18,8 @@ from boundlab.checks import check
 from boundlab.cli import invoke
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.exact import evaluate
-from boundlab.expectation import batches_along, left_side
+from boundlab.expectation import left_side
+from boundlab.expectation.moments import along as batches_along
 from boundlab.falsify import Candidate, Falsification, falsify
 from boundlab.falsify._candidate import Columns, Layout, flat, shaped
 from boundlab.falsify._families import noisy, on_composite, quiet
