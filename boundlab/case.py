@@ -2,6 +2,7 @@
 
 import contextlib
 import platform
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -293,6 +294,11 @@ def read_case(raw: Any, name: str = "the case", *, has_theorem: bool = False) ->
             raise
         read = None  # without a step size; the theorem knows it
     return Case(algorithm, built, read, events, iterations, raw, law)
+
+
+def case_name(theorem: str, kind: str = "case") -> str:
+    """Return the name of the case file of a theorem's violation; ``kind``: as ``counterexample``, for a search's."""
+    return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', theorem)[:100]}.{kind}.json"
 
 
 def own_case(theorem: Theorem) -> Path:

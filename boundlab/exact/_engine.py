@@ -72,7 +72,7 @@ from boundlab.instance.plan import Plan, require_last
 from boundlab.instance.readings import known_number, left_side
 from boundlab.objective import StepBounds
 from boundlab.tape import RecordAt, Tape
-from boundlab.theorems import Condition, Theorem, core as core_of, read_off_runs
+from boundlab.theorems import Condition, Theorem, core as core_of
 
 if TYPE_CHECKING:
     from boundlab.expectation.moments import Moments
@@ -188,7 +188,7 @@ def formulas(plan: Plan, case: Case, model: RationalProblem, law: EventLaw[Fract
 def _known_number(
     name: str, value: float, plan: Plan, constants: Mapping[str, sympy.Expr], scheduled: set[str]
 ) -> KnownNumber:
-    if name in read_off_runs(plan.theorem):
+    if name in plan.theorem.read_off_runs:
         return KnownNumber(None, value, _LAST_BIT)  # an upper limit, and so is a number that is a last bit smaller
     if name in constants:
         return KnownNumber(constants[name])

@@ -34,7 +34,7 @@ from boundlab.objective import Constant
 from boundlab.objective.simple import OPTIONS
 from boundlab.options import typed
 from boundlab.result import Result
-from boundlab.theorems import FormulaBound, Theorem, core, read_off_runs
+from boundlab.theorems import FormulaBound, Theorem, core
 from boundlab.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -597,7 +597,7 @@ def falsify(
         raise SpecError(f"the budget must be > 0 seconds, got {budget:g}")
     if limit is not None and limit < 1:
         raise SpecError(f"the number of candidates must be ≥ 1, got {limit}")
-    seen = sorted(read_off_runs(theorem))
+    seen = sorted(theorem.read_off_runs)
     for refused, words in (
         (
             seen,

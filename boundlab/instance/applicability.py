@@ -27,7 +27,7 @@ from boundlab.metrics import MEAN, Metric, Proved, Quantity, of_models, range_of
 from boundlab.objective import Constant, Optimum, Problem, Wrapped
 from boundlab.objective.confinement import InvariantBall, InvariantSet, InvariantSets, Pull, plain
 from boundlab.randomness import Floats, Ints
-from boundlab.theorems import Theorem, about_each, form_along_run, over, read_off_runs
+from boundlab.theorems import Theorem, about_each, form_along_run, over
 
 # From sets that no step leaves to the range of a left side.
 #
@@ -337,7 +337,7 @@ def applying(theorem: Theorem, problem: Problem, beyond: Sequence[str]) -> Theor
     form = form_along_run(theorem) if missing else None
     if form is None or not all(form.points.keys() & {*one.defines} for one in missing):
         return theorem
-    if read_off_runs(form) and (noisy := problem.why_not(DETERMINISTIC)):
+    if form.read_off_runs and (noisy := problem.why_not(DETERMINISTIC)):
         try:
             problem.require(missing[0].id, theorem.id)
         except AssumptionError as error:
@@ -351,7 +351,7 @@ def asked_of(theorem: Theorem) -> tuple[Assumption, ...]:
 
     A theorem is about gradients without an error, unless it says how large errors may be.
     """
-    shown = read_off_runs(theorem)
+    shown = theorem.read_off_runs
     met = {one.id for one in theorem.core.asked if shown & {*one.defines}} | ({BOUNDED_RUN} if shown else set())
     unbiased = (assumption(UNBIASED),) if theorem.core.unbiased else ()
     return (*unbiased, *(one for one in theorem.core.asked if one.id not in met))
@@ -370,7 +370,7 @@ def looked_at(theorem: Theorem, problem: Problem, run: Schedules | None = None, 
         The largest local step of the run; None: nobody knows it yet.
     """
     if BOUNDED_RUN in theorem.core.assumed:
-        if read_off_runs(theorem):
+        if theorem.read_off_runs:
             return problem
         flight = None if run is None else _flight(run.algorithm, run.parameters, problem.n, run.delays)
         if run is None or flight is None:
@@ -567,7 +567,7 @@ def _require_objective(
         Naming what does not fit.
     """
     for name in (UNCONSTRAINED, BOUNDED_DOMAIN, BOUNDED_RUN):
-        shown = name == BOUNDED_RUN and read_off_runs(theorem)
+        shown = name == BOUNDED_RUN and theorem.read_off_runs
         if name in theorem.core.assumed and name not in beyond and not shown:
             problem.require(name, theorem.id)
     if problem.simple is None:

@@ -20,7 +20,7 @@ from boundlab.instance.applicability import asked_of, looked_at
 from boundlab.instance.schedules import rates
 from boundlab.objective import Problem
 from boundlab.registry import command_line, lookup
-from boundlab.theorems import SECONDS, Condition, Theorem, read_off_runs
+from boundlab.theorems import SECONDS, Condition, Theorem
 
 _HUBER = "huber:c=[[0,1],[2,0],[1,3]],w=[[1,2],[1,1],[0.5,1]],delta=0.7,sigma={sigma},x0=[2,1]"
 _QUADRATIC = "quadratic:A=[[[2,0],[0,1]],[[1,0],[0,3]]],b=[[0,1],[1,0]],sigma={sigma},x0=[2,1]"
@@ -374,7 +374,7 @@ def largest_steps(problem: Problem, theorems: Iterable[Theorem]) -> list[Largest
 def _no_step(theorem: Theorem, problem: Problem) -> str:
     """Return the first reason why the functions are not those of a theorem; '' if they are."""
     about = [name for name in (UNCONSTRAINED, BOUNDED_DOMAIN, BOUNDED_RUN) if name in theorem.core.assumed]
-    shown = {BOUNDED_RUN} if read_off_runs(theorem) else set()
+    shown = {BOUNDED_RUN} if theorem.read_off_runs else set()
     names = [*about, *(one.id for one in asked_of(theorem) if one.of == "functions")]
     return next((reason for name in names if name not in shown and (reason := problem.why_not(name))), "")
 

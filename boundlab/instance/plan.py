@@ -50,7 +50,7 @@ from boundlab.randomness import Floats, Ints, Streams
 from boundlab.registry import lookup
 from boundlab.simulate.work import compile_trial, spaced_iterations
 from boundlab.tape import RecordAt, Tape
-from boundlab.theorems import SECONDS, Evaluation, Theorem, read_off_runs
+from boundlab.theorems import SECONDS, Evaluation, Theorem
 
 # Until which update a run goes whose theorem says within how many seconds.
 #
@@ -369,7 +369,7 @@ class Plan:
         An option such as a probability is the simple fraction that the law of what is drawn takes it for.
         """
         rounded = {"chi2", "pi_max"} & set(self.values) | fractional_options(self.theorem)
-        return frozenset(set(self.values) - set(self.fixed) - read_off_runs(self.theorem) | rounded)
+        return frozenset(set(self.values) - set(self.fixed) - self.theorem.read_off_runs | rounded)
 
     @property
     def rates(self) -> list[str]:
@@ -495,7 +495,7 @@ def _plan(
     known = defined(theorem, problem, outside, rest)
     outside |= deviations(theorem, algorithm, chosen, beyond)
     read = theorem.takes
-    kept = (read if algorithm.server != "any" else known.keys()) - read_off_runs(theorem)
+    kept = (read if algorithm.server != "any" else known.keys()) - theorem.read_off_runs
     constants = {name: one for name, one in known.items() if name in kept}
     values = _known(theorem, problem, constants, delays, policy)
     values[theorem.horizon_symbol] = iterations

@@ -19,7 +19,7 @@ from boundlab.options import Options, number
 from boundlab.randomness import Ints, Streams
 from boundlab.simulate.work import compile_trial
 from boundlab.tape import NOTHING, RecordAt, Tape, constant_lag
-from boundlab.theorems import Evaluation, Theorem, at_steps, certain, once, over, read_off_runs, reads_steps
+from boundlab.theorems import Evaluation, Theorem, at_steps, certain, once, over
 
 _PLAIN = (str, int)  # options that have a hash, and no two of which are equal and written otherwise
 
@@ -148,7 +148,7 @@ def at_options(
     SpecError
         If the algorithm has no such steps.
     """
-    if not reads_steps(theorem):
+    if not theorem.reads_steps:
         return theorem
     factor = algorithm.step_factor(parameters(theorem, algorithm, options), tape)
     if factor is None:
@@ -375,7 +375,7 @@ class Schedules:
         AssumptionError
             If gradients have noise: then no run shows how large they may be.
         """
-        if not read_off_runs(self.theorem) and not limits:
+        if not self.theorem.read_off_runs and not limits:
             return self
         found = replace(self, chosen={**options})
         points = RunPoints(self.theorem, problem, self.algorithm, found.parameters, limits)

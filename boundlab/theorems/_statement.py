@@ -14,7 +14,7 @@ from boundlab import assumptions as known_assumptions
 from boundlab.assumptions import ASSUMPTIONS, BOUNDED_RUN, FIXED_TIMES
 from boundlab.errors import SpecError
 from boundlab.formulas.defined import Demands, demands, looked_at
-from boundlab.formulas.folds import sides
+from boundlab.formulas.folds import StepAt, sides
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, followed, having, lookup, make_symbol, names_of
 from boundlab.metrics import INDEX, Metric, choices, metric, range_of, terms_of
@@ -705,6 +705,18 @@ class Statement:
     def assume_reads(self) -> frozenset[str]:
         """The symbols in the coefficients of what holds at every x."""
         return frozenset().union(*(one.reads for one in self.assume.values()))
+
+    @cached_property
+    def read_off_runs(self) -> frozenset[str]:
+        """The constants that are read off each run."""
+        return frozenset(name for name, words in self.points.items() if all(POINT_SETS[word].on_tape for word in words))
+
+    @cached_property
+    def reads_steps(self) -> bool:
+        """True if a formula reads the steps of a run that the statement leaves open."""
+        over = range_of(self.left)
+        weights = () if over is None or over.weights is None else (over.weights,)
+        return any(one.has(StepAt) for one in (*self.expressions(), *self.definitions.values(), *weights))
 
     @cached_property
     def bounded_by(self) -> dict[str, str]:

@@ -42,7 +42,7 @@ from boundlab.registry import find, lookup, running
 from boundlab.theorems._bound import Bound, Condition, FormulaBound
 from boundlab.theorems._evaluate import over
 from boundlab.theorems._statement import OTHERS, SECONDS, inequality
-from boundlab.theorems._steps_at import at_steps, put_in, reads_steps
+from boundlab.theorems._steps_at import at_steps, put_in
 from boundlab.theorems._theorem import Theorem
 
 # The left side in a file: one quantity, or the terms of a sum.
@@ -588,7 +588,7 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
             },
             points={name: tuple(words) for name, words in data.get("points", {}).items()},
         )
-        if steps_k is not None and reads_steps(theorem):
+        if steps_k is not None and theorem.reads_steps:
             theorem = at_steps(theorem, steps_k)
         read = theorem.read
         for option, name in data.get("parameters", {}).items():
