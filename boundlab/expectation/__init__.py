@@ -11,7 +11,6 @@ from boundlab.expectation._enumeration import (
     in_exact_numbers as enumerated,
     outcomes as outcomes,
     outcomes_of_schedule as outcomes_of_schedule,
-    shown as shown_points,
 )
 from boundlab.expectation._graph import (
     Arithmetic as Arithmetic,
@@ -58,7 +57,6 @@ __all__ = [
     "operations",
     "outcomes",
     "outcomes_of_schedule",
-    "shown_points",
     "twins",
     "why_no_law",
 ]

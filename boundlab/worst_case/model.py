@@ -12,8 +12,7 @@ from boundlab.algorithms import EventLaw, EventProgram
 from boundlab.arithmetic.rational import meant
 from boundlab.assumptions import DETERMINISTIC, ERRORS, UNCONSTRAINED, assumption, definers
 from boundlab.errors import AssumptionError, SpecError, SymbolError
-from boundlab.execute.points import Point, combine, key, run
-from boundlab.expectation import shown_points
+from boundlab.expectation.points import Point, combine, key, run, shown as shown_points
 from boundlab.formulas.symbols import SYMBOLS, ZERO_WITHOUT_NOISE, having
 from boundlab.metrics import Metric, Quantity
 from boundlab.randomness import Floats

@@ -20,7 +20,7 @@ from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, BoundlabError, CertificateError, SpecError, SymbolError
 from boundlab.events import Events
 from boundlab.execute.floats import run as run_numpy
-from boundlab.execute.points import Point, run
+from boundlab.expectation.points import Point, run
 from boundlab.formulas.symbols import symbol
 from boundlab.options import Options
 from boundlab.problems.solvers import maximise
