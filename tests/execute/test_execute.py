@@ -26,11 +26,11 @@ from boundlab.execute import (
     iterates,
     moments,
     own_numbers,
-    points,
     rationals,
     rows,
     starts,
 )
+from boundlab.expectation import points
 from boundlab.metrics import metric
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
