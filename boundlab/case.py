@@ -51,7 +51,8 @@ def build_problem(kind: str, options: dict[str, Any]) -> Problem:
     passed = {*OPTIONS} if family.constrained else set()
     own = {key: value for key, value in options.items() if key not in shared - passed}
     problem: Problem = family.build(Options(f"problem {kind}", own, seen=set(shared)))
-    h = read_simple(Options(f"problem {kind}", {key: value for key, value in options.items() if key in shared}))
+    simple = {key: value for key, value in options.items() if key in shared}
+    h = read_simple(Options(f"problem {kind}", simple)) if simple else None
     if h is not None:
         from boundlab.objective.composite import Composite
 
@@ -108,10 +109,10 @@ def words_of(problem: Problem) -> str:
 
 def _found_anywhere(built: Problem | DelayModel, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the options with absolute paths of the files that were read, and what these files hold."""
-    data = hashes(path.absolute() for path in built.files())
-    if not data:
-        return options, data
-
+    files = built.files()
+    if not files:
+        return options, {}
+    data = hashes(path.absolute() for path in files)
     read = {place for path in data for place in (Path(path), Path(path).parent)}  # some are named by their folder
 
     def absolute(value: Any) -> Any:

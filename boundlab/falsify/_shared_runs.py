@@ -563,6 +563,8 @@ def right_sides(
 def _admissible(theorem: Theorem, base: Mapping[str, Any], arrays: Mapping[str, Any], order: Ints) -> NDArray[np.bool_]:
     """Return which columns meet the conditions, as far as these have a value."""
     met = np.ones(len(order), dtype=np.bool_)
+    if not theorem.conditions:
+        return met
     known = {**base, **{name: value[order] for name, value in arrays.items()}}
     try:
         for one, (quantity, limit) in zip(theorem.conditions, sides(theorem, theorem.conditions, known), strict=True):
