@@ -2,7 +2,6 @@
 
 import json
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np

@@ -15,9 +15,13 @@ from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import MissingExtraError, SpecError, UndecidedError
 from boundlab.expectation import _enumeration
 from boundlab.expectation._graph import (
+    COMPILED,
+    LARGEST_MOMENTS,
+    WIDEST,
     Arithmetic,
     Lowering,
     all_end,
+    by_batches,
     event_law,
     in_exact_numbers,
     in_floats,
@@ -32,19 +36,9 @@ from boundlab.registry import lookup
 from boundlab.theorems import Theorem
 
 AFFORDABLE: Final = 3 * 10**9  # seconds, on one core
-# What moments take at most.
-COMPILED: Final = 300_000  # entries of all upper triangles that sparse matrices move
-LARGEST_MOMENTS: Final = 4 * 10**6  # entries of a matrix of second moments, or of those of all control states
-WIDEST: Final = 40  # coordinates that mini-batches may mix: a tensor has the fourth power of entries
 # What the interpreter costs beside the arithmetic, in operations: of an event, of a row, and of a call of a gradient.
 _EVENT, _ROW, _CALL = 10**5, 10**4, 10**4
 _CONTROLS = 20_000  # control states and events that are looked at to predict
-
-
-def by_batches(problem: Problem) -> bool:
-    """Return whether noise comes from mini-batches of least squares."""
-    form = problem.least_squares()
-    return form is not None and form.batch > 0
 
 
 class Event(NamedTuple):

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from boundlab.algorithms import X_S, Control, MoveRow
 from boundlab.arithmetic.numbers import hashable
 from boundlab.errors import SpecError
-from boundlab.expectation._graph import Edge, EventChoices, PassRow, Row, SumRow, all_end, lasting, slimmed
-from boundlab.expectation._left import COMPILED
+from boundlab.expectation._graph import COMPILED, Edge, EventChoices, PassRow, Row, SumRow, all_end, lasting, slimmed
 from boundlab.tape import Initial
 
 # Action of local steps of a quadratic on first and second moments, relative to x*: x ← H x + c + noise.

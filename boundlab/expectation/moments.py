@@ -18,8 +18,7 @@ from boundlab.errors import SpecError, UndecidedError
 from boundlab.execute import Numbers, own_numbers
 from boundlab.execute.moments import frame
 from boundlab.expectation._enumeration import Schedule, folded
-from boundlab.expectation._graph import Arithmetic, Lowering
-from boundlab.expectation._left import LARGEST_MOMENTS, WIDEST, by_batches
+from boundlab.expectation._graph import LARGEST_MOMENTS, WIDEST, Arithmetic, Lowering, by_batches
 from boundlab.expectation._recursion import EPS, BlockQuadratic, MinibatchNoise, Off, Passes, Recursion, norm
 from boundlab.metrics import Enclosure, Metric, squares
 from boundlab.objective import Problem

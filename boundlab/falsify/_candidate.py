@@ -176,7 +176,7 @@ class Candidate:
 
     @cached_property
     def identity(self) -> tuple[str, tuple[tuple[str, Any], ...]]:
-        """What tells problems apart: the type, and the options with their numbers."""
+        """Type and options of the problem, which tell it apart from others."""
         return str(self.problem["type"]), tuple((name, _frozen(value)) for name, value in self.options().items())
 
     def build(self) -> Problem:
@@ -199,17 +199,17 @@ class Candidate:
 
     @cached_property
     def key(self) -> tuple[Any, ...]:
-        """What tells candidates apart."""
+        """All that tells candidates apart."""
         return (self.identity, self.delays, tuple(sorted({**self.settings, **self.step}.items())), self.iterations)
 
     @cached_property
     def coarse(self) -> tuple[bool, int, int]:
-        """What counts most of its size: whether normal noise keeps exact numbers away, clients, horizon."""
+        """First part of its size: whether normal noise keeps exact numbers away, clients, horizon."""
         return self.tailed, self.clients, self.iterations
 
     @cached_property
     def fine(self) -> tuple[int, int, int]:
-        """Dimensions, integer settings and rows of data added up, and how much there is to write down."""
+        """The rest of it: dimensions, integer settings and rows of data added up, and how much there is to write down."""
         whole = sum(int(value) for value in self.settings.values() if str(value).isdigit())
         whole += sum(map(len, self.problem["y"])) + self.problem["batch"] if self.sampled else 0
         numbers = [value for value in self.problem.values() if not isinstance(value, str)]

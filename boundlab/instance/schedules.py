@@ -285,7 +285,7 @@ class Schedules:
 
     @cached_property
     def _wanted(self) -> frozenset[str]:
-        """What a schedule may say of the symbols: neither constants of the problem, nor rates, nor the horizon."""
+        """Symbols of which a schedule may say something: not constants of the problem, nor rates, nor the horizon."""
         theorem = self.theorem
         of_problem = having("function", "noise", "heterogeneity", "start", symbols=theorem.symbols)
         return theorem.takes - of_problem - {*theorem.step, theorem.horizon_symbol}

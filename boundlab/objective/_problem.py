@@ -361,7 +361,7 @@ class Problem(BuiltFromWords, ABC):
 
     @cached_property
     def _answers(self) -> dict[str, str]:
-        """What it has answered so far, for each assumption."""
+        """Answers that were given so far, for each assumption."""
         return dict(self.assumptions())
 
     def require(self, assumption: str, theorem: str) -> None:

@@ -636,7 +636,7 @@ class Theorem(Statement):
 
     @cached_property
     def open_rates(self) -> tuple[str, ...]:
-        """What a run may choose of its rates: those left open, and symbols of the theorem's own behind the others.
+        """Rates that a run may choose: those left open, and symbols of the theorem's own behind the others.
 
         A symbol of the theorem's own is a choice where the step size follows from it, as in α = θ/L for any θ ≤ 1;
         where only the bound reads it, nothing says what it is. What an inequality bounds at every x is no choice.
