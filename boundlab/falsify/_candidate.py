@@ -209,7 +209,7 @@ class Candidate:
 
     @cached_property
     def fine(self) -> tuple[int, int, int]:
-        """The rest of it: dimensions, integer settings and rows of data added up, and how much there is to write down."""
+        """The rest: dimensions, integer settings and rows of data added up, and how much there is to write down."""
         whole = sum(int(value) for value in self.settings.values() if str(value).isdigit())
         whole += sum(map(len, self.problem["y"])) + self.problem["batch"] if self.sampled else 0
         numbers = [value for value in self.problem.values() if not isinstance(value, str)]
