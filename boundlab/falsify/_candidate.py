@@ -321,11 +321,6 @@ def server_rates(theorem: Theorem) -> list[str]:
     return [name for name in theorem.step if name not in algorithm(theorem.algorithm).step_size_symbols]
 
 
-def behind_tape(theorem: Theorem) -> frozenset[str]:
-    """Return the symbols that the rates of a tape follow from."""
-    return theorem.read_by({*server_rates(theorem), *theorem.rule_reads})
-
-
 def unknown(theorem: Theorem) -> list[str]:
     """Return the symbols that neither a problem, nor a run, nor a choice of rates gives a value."""
     known = {

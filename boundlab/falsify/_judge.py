@@ -14,7 +14,7 @@ from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolErr
 from boundlab.execute import moments
 from boundlab.expectation import left_side, operations
 from boundlab.falsify import _candidate as catalog, _shared_runs
-from boundlab.falsify._candidate import Candidate, behind_tape, flat, iid, rounding, shaped, tried
+from boundlab.falsify._candidate import Candidate, flat, iid, rounding, server_rates, shaped, tried
 from boundlab.falsify._families import parameters
 from boundlab.falsify._shared_runs import (
     PROMISING,
@@ -209,7 +209,7 @@ class Judge:
     @cached_property
     def _behind(self) -> frozenset[str]:
         """The symbols that the rates of a tape follow from: runs are shared only where these are the same."""
-        return behind_tape(self.theorem)
+        return self.theorem.read_by({*server_rates(self.theorem), *self.theorem.rule_reads})
 
     def _alone(self, one: Candidate) -> bool:
         """Return whether a candidate is evaluated by itself, and not with all that share its runs."""
