@@ -17,7 +17,7 @@ from boundlab.falsify._families import choices, edges, noise_allowed, noisy, qui
 from boundlab.falsify._judge import Judge, plan_of
 from boundlab.falsify._search import worst_cases
 from boundlab.falsify._shared_runs import constants_of, make_shared_run, step_size, tapes
-from boundlab.falsify._shrink import _exchanges, _sooner
+from boundlab.falsify._shrink import _exchanges, _simpler_numbers, _sooner
 from boundlab.formulas.symbols import symbol
 from boundlab.instance.schedules import Schedules, _read, parameters
 from boundlab.options import Options
@@ -497,6 +497,15 @@ def test_a_candidate_is_known_by_all_its_numbers() -> None:
     assert hash(replace(base)) == hash(base)
     others = [base.with_problem(x0=0.25), replace(base, iterations=7), replace(base, step={"alpha": 0.3})]
     assert len({base, *others}) == 4
+
+
+@pytest.mark.sweep(72)
+@pytest.mark.parametrize("name", EVERY)
+def test_candidates_are_told_apart_as_their_words_are(name: str) -> None:
+    looked_at = [one for each in some(load_theorem(name)) for one in (each, *islice(_simpler_numbers(each), 20))]
+    keys = [one.key for one in looked_at]
+    words = [(one.problem_spec(), one.delays, *sorted(one.all_settings().items()), one.iterations) for one in looked_at]
+    assert len({*words}) == len({*keys}) == len({*zip(words, keys, strict=True)})
 
 
 @pytest.mark.sweep(72)
