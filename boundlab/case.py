@@ -2,6 +2,7 @@
 
 import contextlib
 import platform
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -52,7 +53,8 @@ def build_problem(kind: str, options: dict[str, Any]) -> Problem:
     passed = {*OPTIONS} if family.constrained else set()
     own = {key: value for key, value in options.items() if key not in shared - passed}
     problem: Problem = family.build(Options(f"problem {kind}", own, seen=set(shared)))
-    h = read_simple(Options(f"problem {kind}", {key: value for key, value in options.items() if key in shared}))
+    simple = {key: value for key, value in options.items() if key in shared}
+    h = read_simple(Options(f"problem {kind}", simple)) if simple else None
     if h is not None:
         from boundlab.objective.composite import Composite
 
@@ -109,10 +111,10 @@ def words_of(problem: Problem) -> str:
 
 def _found_anywhere(built: Problem | DelayModel, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the options with absolute paths of the files that were read, and what these files hold."""
-    data = hashes(path.absolute() for path in built.files())
-    if not data:
-        return options, data
-
+    files = built.files()
+    if not files:
+        return options, {}
+    data = hashes(path.absolute() for path in files)
     read = {place for path in data for place in (Path(path), Path(path).parent)}  # some are named by their folder
 
     def absolute(value: Any) -> Any:
@@ -330,6 +332,11 @@ def read_case(raw: Any, name: str = "the case", *, has_theorem: bool = False) ->
             raise
         read = None  # without a step size; the theorem knows it
     return Case(algorithm, built, read, events, iterations, raw, law)
+
+
+def case_name(theorem: str, kind: str = "case") -> str:
+    """Return the name of the case file of a theorem's violation; ``kind``: as ``counterexample``, for a search's."""
+    return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', theorem)[:100]}.{kind}.json"
 
 
 def own_case(theorem: Theorem) -> Path:

@@ -139,8 +139,8 @@ def _time(given: Any, option: str) -> float:
 
 
 @final
-class Option:
-    """Parameters that several questions or commands have."""
+class Keyword:
+    """Keywords that several questions or commands have."""
 
     THEOREM = Declared("THEOREM", "an id (boundlab list) or a TOML file", ("ids", "theorems", ".toml"))
     PROBLEM = Declared("--problem -p SPEC", "NAME:key=value,… (boundlab list problems).", ("specs", "problems"))

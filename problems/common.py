@@ -2,7 +2,6 @@
 
 import json
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -218,25 +217,24 @@ def noise(constant: Constant) -> dict[str, Constant]:
     return {"sigma": constant, "sigma_l": constant}
 
 
-def gradients(norms: Floats, second: Near, how: str) -> dict[str, Constant]:
+def gradients(norms: Floats, drawn: Any, how: str) -> dict[str, Constant]:
     """Return G_sq and G.
 
     Parameters
     ----------
     norms
         Shape (n,): ‖∇f_i(w)‖ is at most this.
-    second
-        Shape (n,): E‖g_i(w)‖² is at most this.
+    drawn
+        Shape (n,): √E‖g_i(w)‖² is at most this.
     how
         Where the norms come from.
     """
-    return {"G_sq": above(Near(norms) ** 2, how), "G": above(sqrt(second), f"second moment of the oracle; {how}")}
+    return {"G_sq": above(Near(norms) ** 2, how), "G": above(drawn, f"second moment of the oracle; {how}")}
 
 
 def additive(norms: Floats, sigma: float, how: str) -> dict[str, Constant]:
     """Return G_sq and G where independent noise with E‖noise‖² = sigma² is added: E‖g_i‖² = ‖∇f_i‖² + sigma²."""
-    found = gradients(norms, Near(norms) ** 2 + Near(sigma) ** 2, how)
-    return found if sigma else found | {"G": replace(found["G"], value=float(norms.max()))}
+    return gradients(norms, sqrt(Near(norms) ** 2 + Near(sigma) ** 2) if sigma else norms, how)
 
 
 def heterogeneity(each: Any, mean: Any, how: str) -> dict[str, Constant]:

@@ -452,7 +452,7 @@ class BoundedSlopes(LinearModel):
             norms = self._reach.gradient_norms()
             # E‖g‖² = ‖∇f_i‖² + share·(mean_j ‖∇loss_j‖² − ‖∇f_i‖²), with and without replacement.
             second = (1.0 - Near(self.share)) * Near(norms) ** 2 + self.share * self.w**2 * self._second
-            out |= common.gradients(norms, second, how)
+            out |= common.gradients(norms, sqrt(second), how)
         if self._cancels:
             out |= common.heterogeneity(self._reach.deviations(), self._reach.mean_deviation(), how)
         return out

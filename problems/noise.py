@@ -170,9 +170,12 @@ class InEveryArithmetic(ArrayProblem):
 
     def rounding(self, x: Floats) -> tuple[float, float]:
         """Return how far rounding may put the value and the gradient off."""
-        value, slope = self.near.value(Near(x)), self.near.full_gradient(Near(x))
-        away = norm(strayed(self.full_gradient(x), slope))
-        return float(strayed(self.value(x), value)), float(away.upper)
+        away = norm(strayed(self.full_gradient(x), self.near.full_gradient(Near(x))))
+        return self.value_rounding(x), float(away.upper)
+
+    def value_rounding(self, x: Floats) -> float:
+        """Return how far rounding may put the value off."""
+        return float(strayed(self.value(x), self.near.value(Near(x))))
 
     def roundings(self, X: Floats) -> tuple[Floats, Floats]:
         """Return how far rounding may put values and gradients off at each row of X, shape (S,) each."""

@@ -171,7 +171,7 @@ class Quadratic(InEveryArithmetic):
             x = self.b[0].astype(np.float64)
         else:
             residual = Near(norm(self.near.full_gradient(Near(x))).upper)
-        gap, away = residual**2 / (2.0 * self._mean_mu) + self.rounding(x)[0], residual / self._mean_mu
+        gap, away = residual**2 / (2.0 * self._mean_mu) + self.value_rounding(x), residual / self._mean_mu
         return Optimum(x, self.value(x), float(gap.upper), float(away.upper), "linear solve, ‖∇f‖/mu")
 
     def gradient_norms_at_optimum(self) -> Floats:

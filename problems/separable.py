@@ -15,7 +15,7 @@ from boundlab.arithmetic.numbers import FLOATS, Operations
 from boundlab.errors import SpecError
 from boundlab.objective import EPS, Array, Constant, Floats, Optimum, ProblemType, StepBounds, against_mean
 from boundlab.objective.confinement import InvariantBall, InvariantBox, InvariantSet, InvariantSets, Pull, plain
-from boundlab.objective.facts import of_start
+from boundlab.objective.facts import alike, of_start
 from boundlab.options import Options
 from boundlab.problems import clients, common
 from boundlab.problems.clients import Coordinates, Kind, ScalarLoss, loss_of
@@ -27,7 +27,6 @@ from boundlab.problems.common import (
     read_drawn,
 )
 from boundlab.problems.noise import NOISE_OPTIONS, InEveryArithmetic, head_spec, read_head
-from boundlab.problems.risk import piecewise_columns, smooth_columns
 from boundlab.problems.solvers import bisect, nearest_zero
 from boundlab.randomness import Stream, Streams
 
@@ -156,7 +155,7 @@ class Separable(InEveryArithmetic):
         bracketed = self.id == "pseudo-huber"
         x, away = self._brackets() if bracketed else self._exactly()
         # Convexity: f(x) − f* ≤ ⟨g, x − x*⟩ for a subgradient g at x; then the rounding of f(x) itself.
-        gap = NEAR.absolute(self.near.full_gradient(Near(x))) @ away + self.rounding(x)[0]
+        gap = NEAR.absolute(self.near.full_gradient(Near(x))) @ away + self.value_rounding(x)
         how = "bisection bracket" if bracketed else "exact arithmetic, the minimiser closest to x0"
         return Optimum(x, self.value(x), float(gap.upper), float(norm(away).upper), how)
 
@@ -203,6 +202,10 @@ class Separable(InEveryArithmetic):
 
     def _heterogeneity(self) -> dict[str, Constant]:
         """Return sigma_g and sigma_g_mean: coordinates are independent, so their suprema add up."""
+        if alike(self):
+            return common.heterogeneity(np.zeros(self.n), 0.0, "all clients have the same function")
+        from boundlab.problems.risk import piecewise_columns, smooth_columns
+
         if self.n**2 * self.d > _PAIRS[self.id] or self.d > _COLUMNS[self.id]:
             away = against_mean(self.w * self.loss.steepest)
             squares, how = (away**2).mean(axis=0), "slopes between ±w_ij·|slope|; the problem is large"

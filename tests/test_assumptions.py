@@ -11,7 +11,7 @@ from boundlab.case import build_delays
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.options import Options
 from boundlab.registry import registered
-from boundlab.theorems import load_theorem, read_off_runs
+from boundlab.theorems import load_theorem
 
 
 def test_assumptions_about_a_mean_are_about_the_run():
@@ -111,7 +111,7 @@ def test_a_theorem_that_says_nothing_of_noise_is_about_full_gradients():
             assumption(name).noise for name in theorem.assumptions
         )
         # No run shows how large noise may be.
-        assert ("deterministic" in theorem.assumptions) is (silent or bool(read_off_runs(theorem))), theorem.id
+        assert ("deterministic" in theorem.assumptions) is (silent or bool(theorem.read_off_runs)), theorem.id
     quiet = replace(load_theorem("classics.gd.convex"), conditions=())
     assert "deterministic" in quiet.assumptions
     assert "full" in assumption("deterministic").words

@@ -1,9 +1,10 @@
 """Interface of every algorithm: its parameters, and what one event does."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations
 from math import comb
 from types import MappingProxyType
@@ -457,6 +458,14 @@ def undeclared_draws(algorithm: Algorithm[Any], parameters: Any, clients: int) -
     """
     if algorithm.server == "any" or any(one.when(parameters, clients) for one in algorithm.draws):
         return ""
+    try:
+        hash(parameters)
+    except TypeError:  # those of a plug-in need not have one
+        return _undeclared(algorithm, parameters, clients)
+    return _known_undeclared(algorithm, parameters, clients)
+
+
+def _undeclared(algorithm: Algorithm[Any], parameters: Any, clients: int) -> str:
     (first, numbers), (second, _) = (_run(algorithm, parameters, clients, seed) for seed in (0, 1))
     if first == second and (algorithm.draws or not numbers):
         return ""
@@ -471,6 +480,9 @@ def undeclared_draws(algorithm: Algorithm[Any], parameters: Any, clients: int) -
         many = " + ".join([str(own)] * (own > 0 or not more) + [of_clients] * (more > 0))
         many += " numbers an event" if more or each > 1 else " number an event"
     return f"{algorithm.id} draws {many} and does not say so; its `draws` would have to declare what it draws"
+
+
+_known_undeclared = lru_cache(maxsize=1024)(_undeclared)
 
 
 def _run(algorithm: Algorithm[Any], parameters: Any, clients: int, seed: int) -> tuple[str, int]:
@@ -543,12 +555,9 @@ class Rounds(Algorithm[P]):
         """Return the clients for which event ``place``, counted from 0, waits: all, or those that it names."""
         return range(clients) if event[0] == SERVER else event
 
-    def ends(self, drawn: Sequence[Event], clock: Clock, clients: int) -> Iterator[float]:
-        """Yield when each event ends: each begins as the one before ends, and lasts as long as its slowest client."""
-        now = 0.0
-        for place, event in enumerate(drawn):
-            now = max(clock.arrival(i, now) for i in self.asked(event, place, clients))
-            yield now
+    def ends(self, drawn: Sequence[Event], clock: Clock, clients: int) -> Iterable[float]:
+        """Return when each event ends: each begins as the one before ends, and lasts as long as its slowest client."""
+        return clock.ends([self.asked(event, place, clients) for place, event in enumerate(drawn)])
 
     def sample(
         self, parameters: P, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int

@@ -1,6 +1,6 @@
 """The incremental (sub)gradient method: each iteration is a pass, a step for every client, one after the other."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from math import factorial
@@ -72,13 +72,9 @@ class Incremental(MemberRounds[IncrementalParameters]):
         u = (streams.uniforms(Stream.SCHEDULE, 0, turn, clients)[0] for turn in range(count))
         return [tuple(np.argsort(one).tolist()) for one in u]
 
-    def ends(self, drawn: Sequence[Event], clock: Clock, clients: int) -> Iterator[float]:
-        """Yield when the last client of each pass is done, each after the one before."""
-        now = 0.0
-        for order in drawn:
-            for client in order:
-                now = clock.arrival(client, now)
-            yield now
+    def ends(self, drawn: Sequence[Event], clock: Clock, clients: int) -> list[float]:
+        """Return when the last client of each pass is done, each after the one before."""
+        return clock.ends([(client,) for order in drawn for client in order])[clients - 1 :: clients]
 
     def wrong(self, members: Sequence[int], clients: int) -> str:
         """Say so where a pass does not ask each client once."""

@@ -24,8 +24,8 @@ from boundlab.options import (
     BandKind,
     Declared,
     Default,
+    Keyword,
     Objective,
-    Option,
     closest,
     count,
     integer,
@@ -386,14 +386,14 @@ def compare(
 ) -> "Horizons": ...  # fmt: skip
 @checked
 def compare(
-    theorem: Annotated[str | Path | Theorem, Option.THEOREM],
-    problem: Annotated[str | Mapping[str, Any] | Problem, Option.PROBLEM] = Default.PROBLEM,
-    delays: Annotated[str | Mapping[str, Any] | DelayModel, Option.DELAYS] = Default.DELAYS,
+    theorem: Annotated[str | Path | Theorem, Keyword.THEOREM],
+    problem: Annotated[str | Mapping[str, Any] | Problem, Keyword.PROBLEM] = Default.PROBLEM,
+    delays: Annotated[str | Mapping[str, Any] | DelayModel, Keyword.DELAYS] = Default.DELAYS,
     *,
-    server: Annotated[str | None, Option.SERVER] = None,
-    iterations: Annotated[int | float | Sequence[int | float] | None, Option.HORIZONS] = None,
-    trials: Annotated[int, Option.TRIALS] = Default.TRIALS,
-    seed: Annotated[int, Option.SEED] = Default.SEED,
+    server: Annotated[str | None, Keyword.SERVER] = None,
+    iterations: Annotated[int | float | Sequence[int | float] | None, Keyword.HORIZONS] = None,
+    trials: Annotated[int, Keyword.TRIALS] = Default.TRIALS,
+    seed: Annotated[int, Keyword.SEED] = Default.SEED,
     level: Annotated[float, Declared("--level", "Joint confidence level.")] = Default.LEVEL,
     band: Annotated[
         BandKind,
@@ -423,10 +423,10 @@ def compare(
             "take seconds.",
         ),
     ] = False,
-    backend: Annotated[str, Option.BACKEND] = Default.BACKEND,
-    device: Annotated[str | None, Option.DEVICE] = None,
-    jobs: Annotated[int | None, Option.JOBS] = None,
-    settings: Annotated[Mapping[str, Any] | None, Option.SETTINGS] = None,
+    backend: Annotated[str, Keyword.BACKEND] = Default.BACKEND,
+    device: Annotated[str | None, Keyword.DEVICE] = None,
+    jobs: Annotated[int | None, Keyword.JOBS] = None,
+    settings: Annotated[Mapping[str, Any] | None, Keyword.SETTINGS] = None,
     progress: Tick | None = None,
     **symbols: Any,
 ) -> "Comparison | Horizons":
@@ -491,7 +491,7 @@ def compare(
         raise SpecError("iterations must be a number, or a list of different numbers, such as [10, 100, 1000]")
     amount, start = count(trials, "trials", 1, MOST_TRIALS), count(seed, "seed", 0)
     model = read_delays(delays, chosen.n)
-    windows = {*statement.inputs(), *statement.settable}  # a run of K updates ends with the last window of N
+    windows = statement.takes  # a run of K updates ends with the last window of N
     values, policy = texts(every), algorithm.policy(server, model)
     each = 1.0 - (1.0 - number(level, "level")) / len(horizons)
     found = []
@@ -521,17 +521,17 @@ def run(
             ("ids", "algorithms", ".json"),
         ),
     ],
-    problem: Annotated[str | Mapping[str, Any] | Problem, Option.PROBLEM] = Default.PROBLEM,
-    delays: Annotated[str | Mapping[str, Any] | DelayModel, Option.DELAYS] = Default.DELAYS,
+    problem: Annotated[str | Mapping[str, Any] | Problem, Keyword.PROBLEM] = Default.PROBLEM,
+    delays: Annotated[str | Mapping[str, Any] | DelayModel, Keyword.DELAYS] = Default.DELAYS,
     *,
-    server: Annotated[str | None, Option.SERVER] = None,
-    iterations: Annotated[int | float | None, Option.ITERATIONS] = None,
-    trials: Annotated[int, Option.TRIALS] = Default.RUN_TRIALS,
-    seed: Annotated[int, Option.SEED] = Default.SEED,
-    backend: Annotated[str, Option.BACKEND] = Default.BACKEND,
-    device: Annotated[str | None, Option.DEVICE] = None,
-    jobs: Annotated[int | None, Option.JOBS] = None,
-    settings: Annotated[Mapping[str, Any] | None, Option.SETTINGS] = None,
+    server: Annotated[str | None, Keyword.SERVER] = None,
+    iterations: Annotated[int | float | None, Keyword.ITERATIONS] = None,
+    trials: Annotated[int, Keyword.TRIALS] = Default.RUN_TRIALS,
+    seed: Annotated[int, Keyword.SEED] = Default.SEED,
+    backend: Annotated[str, Keyword.BACKEND] = Default.BACKEND,
+    device: Annotated[str | None, Keyword.DEVICE] = None,
+    jobs: Annotated[int | None, Keyword.JOBS] = None,
+    settings: Annotated[Mapping[str, Any] | None, Keyword.SETTINGS] = None,
     progress: Tick | None = None,
     **parameters: Any,
 ) -> "Simulation":
@@ -556,7 +556,7 @@ def run(
 
 @checked
 def check(
-    theorem: Annotated[str | Path | Theorem, Option.THEOREM],
+    theorem: Annotated[str | Path | Theorem, Keyword.THEOREM],
     only: Annotated[
         str | None,
         Declared("--only GROUPS", "Some of scope, units, … (boundlab list checks).", ("ids", "checks")),
@@ -582,15 +582,15 @@ def check(
 
 @checked
 def falsify(
-    theorem: Annotated[str | Path | Theorem, Option.THEOREM],
+    theorem: Annotated[str | Path | Theorem, Keyword.THEOREM],
     budget: Annotated[float, time_limit("Time limit of the search: 90, 90s, 1.5m.")] = Default.BUDGET,
     *,
     candidates: Annotated[
         int | None,
         integer("--candidates", "About how many instances to try, before shrinking. Replaces the time limit."),
     ] = None,
-    seed: Annotated[int, Option.SEED] = Default.SEED,
-    jobs: Annotated[int | None, Option.JOBS] = None,
+    seed: Annotated[int, Keyword.SEED] = Default.SEED,
+    jobs: Annotated[int | None, Keyword.JOBS] = None,
     progress: Callable[[str], None] | None = None,
 ) -> "Falsification":
     """Search for the smallest counterexample of a theorem.
@@ -618,7 +618,7 @@ def falsify(
 
 @checked
 def exact(
-    theorem: Annotated[str | Path | Theorem, Option.THEOREM],
+    theorem: Annotated[str | Path | Theorem, Keyword.THEOREM],
     case: Annotated[
         str | Path | Mapping[str, Any] | Case | None,
         Declared(
@@ -668,8 +668,8 @@ def _require_about(case: Case, theorem: Theorem) -> None:
 
 @checked
 def worst_case(
-    theorem: Annotated[str | Path | Theorem, Option.THEOREM],
-    iterations: Annotated[int | None, Option.ITERATIONS] = None,
+    theorem: Annotated[str | Path | Theorem, Keyword.THEOREM],
+    iterations: Annotated[int | None, Keyword.ITERATIONS] = None,
     *,
     average: Annotated[
         bool | None,
@@ -698,7 +698,7 @@ def worst_case(
             "--function", "Also look for a function that attains the worst case, and replay it. --out implies this."
         ),
     ] = False,
-    settings: Annotated[Mapping[str, Any] | None, Option.SETTINGS] = None,
+    settings: Annotated[Mapping[str, Any] | None, Keyword.SETTINGS] = None,
     **symbols: Any,
 ) -> "WorstCase":
     """Ask for the worst function of a theorem's class, by a semidefinite program.

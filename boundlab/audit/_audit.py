@@ -32,7 +32,7 @@ from boundlab.events import Events
 from boundlab.exact import ExactResult
 from boundlab.falsify import Falsification
 from boundlab.instance.fitting import CompareOptions
-from boundlab.options import Declared, Default, Option, count, integer, number, spec_of, time_limit, typed
+from boundlab.options import Declared, Default, Keyword, count, integer, number, spec_of, time_limit, typed
 from boundlab.pages.blocks import Block, Line, line
 from boundlab.prove import Outcome, Script
 from boundlab.prove.on_instance import Instance, broken, instance_of
@@ -133,16 +133,16 @@ _WAYS: tuple[tuple[type[BoundlabError], str], ...] = (
 
 @checked
 def audit(
-    theorem: Annotated[str | Path | Theorem, Option.THEOREM],
+    theorem: Annotated[str | Path | Theorem, Keyword.THEOREM],
     budget: Annotated[float, time_limit("Approximate limit, processor time: 90, 90s, 1.5m.")] = Default.BUDGET,
     *,
     candidates: Annotated[
         int | None,
         integer("--candidates", "About how many instances each search tries. Replaces the time limit."),
     ] = None,
-    seed: Annotated[int, Option.SEED] = Default.SEED,
-    jobs: Annotated[int | None, Option.JOBS] = None,
-    proof: Annotated[str | Script | None, Option.SCRIPT] = None,
+    seed: Annotated[int, Keyword.SEED] = Default.SEED,
+    jobs: Annotated[int | None, Keyword.JOBS] = None,
+    proof: Annotated[str | Script | None, Keyword.SCRIPT] = None,
     brief: Annotated[bool, Declared("--brief", "Print ten lines for a review.")] = False,
     progress: Callable[[str], None] | None = None,
 ) -> Audit:

@@ -21,7 +21,7 @@ from boundlab.checks._check import (
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.options import nearest
 from boundlab.registry import lookup, registered
-from boundlab.theorems import Theorem, at_steps, reads_steps
+from boundlab.theorems import Theorem, at_steps
 
 _OF_SECONDS = ("scope", "units")  # groups that ask nothing of the horizon
 _SHOWN = 100  # letters of what SymPy says
@@ -78,7 +78,7 @@ def check(theorem: Theorem, only: Iterable[str] | None = None) -> tuple[Check, .
 
 def _run(theorem: Theorem, chosen: tuple[str, ...]) -> Iterator[Check]:
     found = groups()
-    if reads_steps(theorem):  # of all steps that it is about, those of one size
+    if theorem.reads_steps:  # of all steps that it is about, those of one size
         theorem = at_steps(theorem, theorem.symbols["alpha"].symbol)
     view, defined = View(theorem), True
     for name in chosen:

@@ -245,7 +245,7 @@ def _outside(theorem: Theorem, *classes: set[str], runs: frozenset[str] = _RUNS)
         return "the theorem names no class of functions"
     if theorem.assume:
         return f"nobody has shown that the instance meets {', '.join(theorem.assume)}"
-    beyond = [set(theorem.core.asked) - functions - runs for functions in classes]
+    beyond = [{one.id for one in theorem.core.asked} - functions - runs for functions in classes]
     if set() in beyond:
         return ""
     return f"the instance does not meet: {', '.join(min(sorted(names) for names in beyond))}"

@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin
 import typer
 
 from boundlab.errors import SpecError
-from boundlab.options import Declared, Option, numbers, whole
+from boundlab.options import Declared, Keyword, numbers, whole
 
 # Tab completion in the shell: registered ids, symbols, words and files.
 
@@ -257,12 +257,12 @@ def _typed(parameter: Parameter, said: Declared) -> Any:
     return kind | None if absent else kind
 
 
-Theorem = Annotated[str, declared(Option.THEOREM)]
-Delays = Annotated[str, declared(Option.DELAYS)]
-Settings = Annotated[list[str] | None, declared(Option.SETTINGS)]
-Seed = Annotated[int, declared(Option.SEED)]
-Jobs = Annotated[int | None, declared(Option.JOBS)]
-With = Annotated[str | None, declared(Option.SCRIPT)]
+Theorem = Annotated[str, declared(Keyword.THEOREM)]
+Delays = Annotated[str, declared(Keyword.DELAYS)]
+Settings = Annotated[list[str] | None, declared(Keyword.SETTINGS)]
+Seed = Annotated[int, declared(Keyword.SEED)]
+Jobs = Annotated[int | None, declared(Keyword.JOBS)]
+With = Annotated[str | None, declared(Keyword.SCRIPT)]
 
 # Comparisons.
 Require = Annotated[

@@ -44,9 +44,9 @@ def demo(
     It takes a minute or two, and writes a plot and the case files of all violations.
     """
     from boundlab.api import compare, exact
-    from boundlab.case import problem_from
+    from boundlab.case import case_name, problem_from
     from boundlab.pages.blocks import figure
-    from boundlab.pages.plots import case_name, check_format, save_plot
+    from boundlab.pages.plots import check_format, save_plot
     from boundlab.pages.results import comparison_page
     from boundlab.pages.terminal import print_page
     from boundlab.pages.theorem import Wording, source_of

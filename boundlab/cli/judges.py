@@ -56,7 +56,7 @@ def falsify(
     counterexample leaves THEOREM.counterexample.json in the current folder, or in --out.
     """
     from boundlab.api import falsify as ask
-    from boundlab.pages.plots import case_name
+    from boundlab.case import case_name
     from boundlab.theorems import load_theorem
 
     option.alone(quiet, json=as_json, verbose=verbose)
@@ -155,22 +155,25 @@ def compare(
     A violation leaves THEOREM.case.json in the current folder, or in --out.
     """
     from boundlab.api import compare as ask
-    from boundlab.pages.plots import case_name, check_format, save_plot
+    from boundlab.case import case_name
     from boundlab.simulate.work import stoppable
 
     option.alone(quiet, json=as_json, verbose=verbose, terms=terms and plot is None)
     if axis == "time" and plot is None:
         raise SpecError("--axis says what a plot is drawn over: give --plot FILE, too")
+    drawn: dict[Path | None, Write] = {}
     if plot is not None:
+        from boundlab.pages.plots import check_format, save_plot
+
         check_format(plot)
+
+        def draw(pair: Any) -> object:
+            return result.plot(pair, terms=terms or verbose, axis=cast(Any, axis))
+
+        drawn[plot] = partial(save_plot, draw, width=9.6, height=5.6, panel=True)
     if out is not None:
         folder(out)
-
-    def draw(pair: Any) -> object:
-        return result.plot(pair, terms=terms or verbose, axis=cast(Any, axis))
-
-    save: Write = partial(save_plot, draw, width=9.6, height=5.6, panel=True)
-    files = writable({plot: save, csv: lambda path: result.save_csv(path)})
+    files = writable({**drawn, csv: lambda path: result.save_csv(path)})
     # An interrupt leaves the answer of the trials that are finished; several horizons have no common one.
     halves = nullcontext() if isinstance(asked["iterations"], list) else stoppable()
     with progress("trials", asked["trials"]) as tick, halves:

@@ -15,9 +15,7 @@ from boundlab.arithmetic.problem import AtMinimum, RationalProblem
 from boundlab.arithmetic.rational import TooLongError
 from boundlab.compare.trials import OTHER, TELLING, Budget, Sides, Trials, in_floats, trial_tape
 from boundlab.errors import BoundlabError, UndecidedError
-from boundlab.execute import rationals
 from boundlab.execute.enclosed import EPS
-from boundlab.execute.rationals import TooFewDigitsError, enough, operations as run_operations, run
 from boundlab.expectation import (
     engine,
     enumerated,
@@ -25,7 +23,6 @@ from boundlab.expectation import (
     exact_program,
     folded,
     operations,
-    second_moments,
     twins,
 )
 from boundlab.formulas.enclose import Formulas, scalar
@@ -102,21 +99,24 @@ def with_digits(
     lost
         How many bits errors grow by, if that is known.
     """
+    from boundlab.execute import rationals
+
     model = plan.problem.in_balls() if plan.problem.noiseless else None
     if model is None:
         return None
-    formulas, bits = formulas_at(plan.theorem, known, plan.measured), _UNKNOWN if lost is None else enough(lost)
+    formulas = formulas_at(plan.theorem, known, plan.measured)
+    bits = _UNKNOWN if lost is None else rationals.enough(lost)
     parts = list[tuple[Fraction, Enclosure]]()
     try:
         for share, own in plan.summands:
             tape = exact_tape(own, Streams(seed, trial))
             for _ in range(_TRIES):
-                if not budget.spend(run_operations(tape, model, bits)):
+                if not budget.spend(rationals.operations(tape, model, bits)):
                     return None
                 try:
                     rates = partial(exact_rates, own, formulas, balls=True)
                     parts.append((share, rationals.along(own.metric, own.problem, tape, rates, own.ks, bits)))
-                except TooFewDigitsError as error:
+                except rationals.TooFewDigitsError as error:
                     bits = max(error.bits, bits + 64)
                 else:
                     break
@@ -297,6 +297,8 @@ class Sharp:
 
 def one_schedule(plan: Plan, at: AtMinimum | None, budget: Budget, seed: int, trial: int, tape: Tape) -> Sharp | None:
     """Return the run of one trial: without noise, or its expectation over the noise of quadratics; None: of neither."""
+    from boundlab.execute import rationals
+
     form = None if plan.problem.noiseless or at is None else at.problem.quadratic()
     if at is None or (form is None and not plan.problem.noiseless):
         return None
@@ -304,7 +306,7 @@ def one_schedule(plan: Plan, at: AtMinimum | None, budget: Budget, seed: int, tr
     bounds = [plan.problem.step_bounds(client) for client in range(plan.problem.n)]
 
     def cost(bits: int, _points: Iterable[int]) -> float:
-        one = run_operations(tape, model, bits)
+        one = rationals.operations(tape, model, bits)
         if form is None:
             return one
         adjoint = 200.0 * float(tape.descend.steps.sum()) * plan.problem.d**3
@@ -314,7 +316,7 @@ def one_schedule(plan: Plan, at: AtMinimum | None, budget: Budget, seed: int, tr
         if not (balls or (form is None and isinstance(model, RationalProblem))):
             raise TooLongError("noise, roots and exponentials are followed in balls")
         exact, rates, shown = exact_tape(plan, Streams(seed, trial)), exact_rates(plan, formulas, balls=balls), []
-        run(
+        rationals.run(
             exact,
             model,
             rates,
@@ -378,7 +380,9 @@ def over_events(plan: Plan, budget: Budget) -> Sharp | None:
         )
         ks = plan.ks[list(points)]
         if "moments" in how:
-            found = second_moments(model, arithmetic, law, plan.metric, ks)
+            from boundlab.expectation import moments
+
+            found = moments.in_exact_numbers(model, arithmetic, law, plan.metric, ks)
         else:
             alike = twins(plan.problem, law.p.astype(np.float64))
             found = enumerated(model, best, arithmetic, unit, law, alike, plan.metric, ks)

@@ -11,7 +11,7 @@ from boundlab import theorems
 from boundlab.delays import frequencies
 from boundlab.errors import AssumptionError, SpecError, UndecidedError
 from boundlab.events import Events
-from boundlab.execute import iterates, moments
+from boundlab.execute import iterates
 from boundlab.execute.floats import run
 from boundlab.expectation import AFFORDABLE, engine, left_side, operations
 from boundlab.instance.plan import Plan
@@ -174,7 +174,11 @@ def certain(plan: Plan) -> bool:
 def given_schedule_operations(plan: Plan, tape: Tape) -> float:
     """Return how many operations :func:`left_sides` takes, predicted; infinite where it does not apply."""
     problem = plan.problem
-    if problem.noiseless or tape.implicit.any() or moments.why_not(plan.metric, problem, tape):
+    if problem.noiseless or tape.implicit.any():
+        return float("inf")
+    from boundlab.execute import moments
+
+    if moments.why_not(plan.metric, problem, tape):
         return float("inf")
     # A row of the tape writes one register's covariance with all others; a local step multiplies matrices.
     each, step = _ROW + 4.0 * tape.registers * problem.d**2, _ROW + 4.0 * problem.d**3
@@ -220,6 +224,8 @@ def left_sides(plan: Plan, tape: Tape, *, compiled: bool = False) -> Enclosure:
     SpecError
         If the coefficients of all noise are too many.
     """
+    from boundlab.execute import moments
+
     problem = plan.problem
     if reason := moments.why_not(plan.metric, problem, tape):
         raise SpecError(f"exact: {reason}; take fewer clients or dimensions")

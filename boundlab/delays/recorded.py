@@ -342,6 +342,20 @@ class Clock(ABC):
             Units of work, each of which takes the time that the delay model draws for this update.
         """
 
+    def ends(self, waits: Iterable[Iterable[int]]) -> list[float]:
+        """Return when each of some rounds ends, in the order of the rounds: the first begins at 0.
+
+        Parameters
+        ----------
+        waits
+            The clients of each round, which begin as the round before ends: it lasts as long as its slowest one.
+        """
+        found, now = list[float](), 0.0
+        for clients in waits:
+            now = max(self.arrival(client, now) for client in clients)
+            found.append(now)
+        return found
+
 
 @final
 @dataclass(slots=True)

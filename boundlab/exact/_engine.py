@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 import sympy
@@ -47,7 +47,6 @@ from boundlab.exact._rows import (
 from boundlab.execute.rationals import exactly, run
 from boundlab.expectation import (
     Arithmetic,
-    Moments,
     RecordedOutcome,
     Steps,
     core_of_schedule,
@@ -59,10 +58,8 @@ from boundlab.expectation import (
     exact_parameters,
     exact_program,
     folded,
-    moments_of_schedule,
     outcomes,
     outcomes_of_schedule,
-    second_moments,
     twins,
 )
 from boundlab.formulas.assignments import of_arrivals
@@ -75,7 +72,10 @@ from boundlab.instance.plan import Plan, require_last
 from boundlab.instance.readings import known_number, left_side
 from boundlab.objective import StepBounds
 from boundlab.tape import RecordAt, Tape
-from boundlab.theorems import Condition, Theorem, core as core_of, read_off_runs
+from boundlab.theorems import Condition, Theorem, core as core_of
+
+if TYPE_CHECKING:
+    from boundlab.expectation.moments import Moments
 
 # A side of an inequality: exact, or as balls of any precision.
 
@@ -188,7 +188,7 @@ def formulas(plan: Plan, case: Case, model: RationalProblem, law: EventLaw[Fract
 def _known_number(
     name: str, value: float, plan: Plan, constants: Mapping[str, sympy.Expr], scheduled: set[str]
 ) -> KnownNumber:
-    if name in read_off_runs(plan.theorem):
+    if name in plan.theorem.read_off_runs:
         return KnownNumber(None, value, _LAST_BIT)  # an upper limit, and so is a number that is a last bit smaller
     if name in constants:
         return KnownNumber(constants[name])
@@ -306,7 +306,7 @@ def listed(ask: Callable[[], tuple[list[RecordedOutcome], list[Steps]]]) -> Outc
     return None
 
 
-def of_moments(ask: Callable[[Callable[[Moments], None]], Any], *, summed: bool) -> MomentsOf:
+def of_moments(ask: "Callable[[Callable[[Moments], None]], Any]", *, summed: bool) -> MomentsOf:
     """Return the moments that a recursion tells on its way."""
     each: list[Moments] = []
     ask(each.append)
@@ -500,9 +500,10 @@ class ExactEngine:
         everywhere = has_moments(self.model) and plan.metric.quantity.of_moments
         core = None if everywhere else core_over_events(self.model, self.arithmetic()[0], law, k)
         if everywhere or core is not None:
+            from boundlab.expectation.moments import in_exact_numbers
 
-            def moments(tell: Callable[[Moments], None] | None = None) -> Scalar:
-                return second_moments(self.model, self.arithmetic()[0], law, plan.metric, ks, core, tell)[0]
+            def moments(tell: "Callable[[Moments], None] | None" = None) -> Scalar:
+                return in_exact_numbers(self.model, self.arithmetic()[0], law, plan.metric, ks, core, tell)[0]
 
             self.method = _MOMENTS + ": no run leaves the box where the functions are quadratics" * (not everywhere)
             # Two outcomes an event are few rows, which a hand follows more easily than moments.
@@ -609,13 +610,14 @@ class ExactEngine:
         unit = numbers.ball(numbers.rational(1)) if balls else numbers.one_like(*rates)
         core = None if everywhere else core_of_schedule(self.model, tape, each, unit)
         if everywhere or core is not None:
+            from boundlab.expectation.moments import given_schedule
 
-            def moments(tell: Callable[[Moments], None]) -> Scalar:
+            def moments(tell: "Callable[[Moments], None]") -> Scalar:
                 full = in_full()
-                return moments_of_schedule(self.model, full, exactly(full, rates, balls=balls), metric, k, core, tell)
+                return given_schedule(self.model, full, exactly(full, rates, balls=balls), metric, k, core, tell)
 
             self._trace = lambda: of_moments(moments, summed=False)
-            return moments_of_schedule(self.model, tape, each, metric, k, core)
+            return given_schedule(self.model, tape, each, metric, k, core)
         self._trace = lambda: listed(lambda: (outcomes_of_schedule(self.model, self.best, tape, each, unit), []))
         return enumerated_schedule(self.model, self.best, tape, each, unit, metric, k)
 

@@ -22,7 +22,7 @@ from boundlab.events import Events
 from boundlab.exact._engine import ExactEngine, NoValueError, TooManyError, has_moments, model_of
 from boundlab.exact._result import ExactResult, Growth
 from boundlab.execute import moments
-from boundlab.expectation import Arithmetic, engine, left_side, second_moments, state_space
+from boundlab.expectation import Arithmetic, engine, left_side
 from boundlab.formulas.enclose import enclose
 from boundlab.formulas.symbols import apart, names_of
 from boundlab.formulas.written import expand, leading, substitute
@@ -196,6 +196,8 @@ def closed_left(case: Case, exact: ExactEngine) -> ClosedLeft:
     SpecError
         If the left side, the problem or the run has no such closed form here, saying why.
     """
+    from boundlab.expectation.moments import in_exact_numbers, state_space
+
     metric, model = exact.plan.metric, exact.model
     power = next((power for over, power in _POWERS if over is metric.over), None)
     if power is None or not metric.quantity.of_moments:
@@ -210,7 +212,7 @@ def closed_left(case: Case, exact: ExactEngine) -> ClosedLeft:
     _require_settled(case, exact, controls)
     first = metric.over.first
     ks = np.arange(first, first + 2 * order)
-    found = second_moments(model, arithmetic, law, metric, ks)
+    found = in_exact_numbers(model, arithmetic, law, metric, ks)
     if any(not isinstance(value, numbers.flint().fmpq) for value in found):
         raise SpecError("a step is no fraction")
     terms = [value * numbers.rational(k) ** power for k, value in zip(ks.tolist(), found, strict=True)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
 from math import lcm
-from typing import Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 import numpy as np
 import sympy
@@ -33,13 +33,16 @@ from boundlab.arithmetic.writing import (
 from boundlab.assumptions import INEXACT, UNBIASED
 from boundlab.case import Case, RandomEvents
 from boundlab.errors import UndecidedError
-from boundlab.expectation import LISTED, Moments, RecordedOutcome, Steps
+from boundlab.expectation import LISTED, RecordedOutcome, Steps
 from boundlab.formulas.enclose import Formulas, KnownVector, scalar
 from boundlab.formulas.written import written as formula_written
 from boundlab.instance.plan import Plan
 from boundlab.metrics import Quantity
 from boundlab.tape import Tape
 from boundlab.theorems import Theorem
+
+if TYPE_CHECKING:
+    from boundlab.expectation.moments import Moments
 
 # Derivation for a referee: the instance, what happens on it, both sides, and why one is larger, as a value.
 
@@ -204,7 +207,7 @@ class MomentsOf:
         Whether those of the sums of the models before are among them, for a metric of their average.
     """
 
-    each: list[Moments]
+    each: "list[Moments]"
     summed: bool
 
 

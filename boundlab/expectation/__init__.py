@@ -1,4 +1,7 @@
-"""Left sides without sampling, over random events: by enumeration or by moments, in floats and in exact numbers."""
+"""Left sides without sampling, over random events: by enumeration or by moments, in floats and in exact numbers.
+
+:mod:`boundlab.expectation.moments` is loaded where a question is about moments.
+"""
 
 from boundlab.expectation._enumeration import (
     core_of_schedule as core_of_schedule,
@@ -8,7 +11,6 @@ from boundlab.expectation._enumeration import (
     in_exact_numbers as enumerated,
     outcomes as outcomes,
     outcomes_of_schedule as outcomes_of_schedule,
-    shown as shown_points,
 )
 from boundlab.expectation._graph import (
     Arithmetic as Arithmetic,
@@ -29,24 +31,15 @@ from boundlab.expectation._left import (
     left_side as left_side,
     operations as operations,
 )
-from boundlab.expectation._second_moments import (
-    Moments as Moments,
-    along as batches_along,
-    given_schedule as moments_of_schedule,
-    in_exact_numbers as second_moments,
-    state_space as state_space,
-)
 from boundlab.expectation._walk import LISTED as LISTED, RecordedOutcome as RecordedOutcome, Steps as Steps
 
 __all__ = [
     "AFFORDABLE",
     "LISTED",
     "Arithmetic",
-    "Moments",
     "RecordedOutcome",
     "Steps",
     "applicable",
-    "batches_along",
     "core_of_schedule",
     "core_over_events",
     "distinct_outcomes",
@@ -61,13 +54,9 @@ __all__ = [
     "exact_program",
     "folded",
     "left_side",
-    "moments_of_schedule",
     "operations",
     "outcomes",
     "outcomes_of_schedule",
-    "second_moments",
-    "shown_points",
-    "state_space",
     "twins",
     "why_no_law",
 ]

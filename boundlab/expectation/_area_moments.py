@@ -9,7 +9,7 @@ from boundlab.algorithms import EventLaw
 from boundlab.algorithms.area import AreaParameters
 from boundlab.execute.moments import Frame, frame
 from boundlab.expectation._recursion import EPS
-from boundlab.expectation._second_moments import enclosing
+from boundlab.expectation.moments import enclosing
 from boundlab.metrics import Enclosure, Metric
 from boundlab.objective import Problem
 from boundlab.randomness import Floats, Ints

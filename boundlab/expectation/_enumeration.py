@@ -8,14 +8,12 @@ from typing import Any, Final, Generic, TypeVar, cast, final
 
 import numpy as np
 
-from boundlab.algorithms import Control, EventLaw, EventProgram
+from boundlab.algorithms import Control, EventLaw
 from boundlab.arithmetic.numbers import EXACT, Scalar, exact_array
 from boundlab.arithmetic.problem import Core, Minimum, RationalProblem, Vector
-from boundlab.arithmetic.rational import meant
 from boundlab.errors import AssumptionError, UndecidedError
 from boundlab.execute import Combine, Numbers, Show, Update, rows
 from boundlab.execute.enclosed import EPS
-from boundlab.execute.points import Point, PointOracle, combine, key
 from boundlab.expectation._graph import Arithmetic, Edge, Graph, Groups, Level, Lowering, PassRow, Row, SumRow, pruned
 from boundlab.expectation._walk import (
     LARGEST,
@@ -431,65 +429,3 @@ def folded(metric: Metric, ks: Ints, seen: Sequence[Any]) -> list[Any]:
         total = metric.over.fold(total, value)
         out += [metric.over.read(total, count) for end in ends if end == count]
     return out
-
-
-# All event sequences at once on combinations of names: what they share is done once, and equal states are one.
-
-
-def shown(
-    program: EventProgram,
-    law: EventLaw[Fraction],
-    metric: Metric,
-    k: int,
-    start: Point,
-    oracle: PointOracle,
-) -> list[tuple[Point, Fraction]]:
-    """Return what all runs of ``k`` iterations show for the left side, with the weight of each point in it.
-
-    Parameters
-    ----------
-    start
-        The point x0.
-    oracle
-        Gradients, as points.
-
-    Raises
-    ------
-    SpecError
-        If there are too many states.
-    """
-    graph, values = looked_at(Arithmetic(program, meant), law, (), metric, np.array([k])), _PointValues(start, oracle)
-    terms = graph.terms
-    shares = dict(zip(terms, metric.over.shares(len(terms)) or (), strict=True))
-    out: list[tuple[Point, Fraction]] = []
-
-    def observe(place: int, numbers: Ints, weights: Any, whole: Any) -> None:
-        for number, weight in zip(numbers.tolist(), weights.tolist(), strict=True):
-            point = values.points[number]
-            if terms[place] != 1:
-                point = combine([(1 / terms[place], point)])
-            out.append((point, shares[place] * Fraction(weight, whole)))
-
-    Walk(graph, values, exact=True).run(observe)
-    return out
-
-
-@final
-class _PointValues(ListedValues[Fraction]):
-    """Combinations of names under numbers."""
-
-    def __init__(self, start: Point, oracle: PointOracle) -> None:
-        super().__init__(key)
-        self._oracle = oracle
-        self.start, self.zero = self._put(start), self._put({})
-
-    def combine(self, coefficients: Sequence[Fraction], terms: Ints) -> Ints:
-        """Return Σ coefficient·point."""
-        each = (zip(coefficients, (self.points[one] for one in row), strict=True) for row in terms.tolist())
-        return self._numbers(map(combine, each))
-
-    def descend(self, client: int, size: Fraction, at: Ints) -> Ints:
-        """Return one step from each point."""
-        points = [self.points[number] for number in at.tolist()]
-        steps = [(-size, self._oracle.gradient(client, point)) for point in points]
-        return self._numbers([combine([(Fraction(1), point), step]) for point, step in zip(points, steps, strict=True)])

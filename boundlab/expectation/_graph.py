@@ -24,6 +24,10 @@ from boundlab.tape import Initial
 
 Number = TypeVar("Number")
 LARGEST: Final = 200_000  # control states and events that lead on from them, over the whole horizon
+# What moments take at most.
+COMPILED: Final = 300_000  # entries of all upper triangles that sparse matrices move
+LARGEST_MOMENTS: Final = 4 * 10**6  # entries of a matrix of second moments, or of those of all control states
+WIDEST: Final = 40  # coordinates that mini-batches may mix: a tensor has the fourth power of entries
 
 
 @final
@@ -505,6 +509,12 @@ def _among(groups: Groups, live: frozenset[int]) -> Groups:
 
 
 # Law of the next event, where events are independent of each other; and clients that may change places.
+
+
+def by_batches(problem: Problem) -> bool:
+    """Return whether noise comes from mini-batches of least squares."""
+    form = problem.least_squares()
+    return form is not None and form.batch > 0
 
 
 def why_no_law(program: EventProgram, delays: DelayModel, policy: ServerPolicy) -> str:

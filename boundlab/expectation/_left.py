@@ -8,17 +8,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundlab.algorithms import X_S, AffineRow, Algorithm, Control, DescendRow, EventLaw, EventProgram
-from boundlab.algorithms.area import AreaParameters
 from boundlab.arithmetic.numbers import InexactError, Scalar, ball, float_ends, rational
 from boundlab.arithmetic.rational import shortest_decimal, stands_for
 from boundlab.arithmetic.recurrence import EQUAL
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import MissingExtraError, SpecError, UndecidedError
-from boundlab.expectation import _area_moments, _enumeration, _second_moments
+from boundlab.expectation import _enumeration
 from boundlab.expectation._graph import (
+    COMPILED,
+    LARGEST_MOMENTS,
+    WIDEST,
     Arithmetic,
     Lowering,
     all_end,
+    by_batches,
     event_law,
     in_exact_numbers,
     in_floats,
@@ -26,8 +29,6 @@ from boundlab.expectation._graph import (
     twins,
     why_no_law,
 )
-from boundlab.expectation._recursion import LARGEST as COMPILED
-from boundlab.expectation._second_moments import LARGEST_MOMENTS
 from boundlab.expectation._walk import ENTRIES, LARGEST
 from boundlab.metrics import Enclosure, Metric, Quantity, metric as metric_of, summands, terms_of
 from boundlab.objective import Problem
@@ -201,9 +202,9 @@ def engine(
             return ENUMERATION, ""
         return "", f"the mean of {left.id} over noise has no exact engine: it is no quantity of the server model alone"
     late = len(delays.ages) if who.follows(parameters, delays) else 0
-    batches = _second_moments.by_batches(problem)
-    if batches and problem.d > _second_moments.WIDEST:
-        return "", f"moments under mini-batches take at most {_second_moments.WIDEST} coordinates, got {problem.d}"
+    batches = by_batches(problem)
+    if batches and problem.d > WIDEST:
+        return "", f"moments under mini-batches take at most {WIDEST} coordinates, got {problem.d}"
     if batches or problem.quadratic() is not None:
         wide = late * problem.d
         why = f"moments under drawn staleness take versions times coordinates up to {_WIDEST_LATE}, got {wide}"
@@ -290,9 +291,9 @@ def operations(
         return float("inf")
     average = left.over.averages_iterates
     program, law = program_of(algorithm, parameters, problem.n, delays), event_law(delays, policy)
-    if _fast(problem, parameters, left) and how == MOMENTS:
+    if how == MOMENTS and _fast(problem, parameters, left):
         return area_moments_operations(problem, iterations)
-    mixing = _second_moments.by_batches(problem)
+    mixing = by_batches(problem)
     try:
         if how == ENUMERATION:
             return enumeration_operations(problem, program, law, iterations, average=average)
@@ -303,6 +304,8 @@ def operations(
 
 def _fast(problem: Problem, parameters: Any, left: Metric) -> bool:
     """Return whether the moments of AREA by themselves take the place of those of all programs, for speed."""
+    from boundlab.algorithms.area import AreaParameters
+
     if (
         not isinstance(parameters, AreaParameters)
         or parameters.reply != "pre"
@@ -313,7 +316,7 @@ def _fast(problem: Problem, parameters: Any, left: Metric) -> bool:
         return False
     if left.over.weights != EQUAL:
         return False
-    return not _second_moments.by_batches(problem)
+    return not by_batches(problem)
 
 
 def left_side(
@@ -362,10 +365,14 @@ def left_side(
         words = who, problem, parameters, delays, policy, iterations, points
         return Enclosure.weighted([(share, left_side(one, *words)) for share, one in summands(left, problem.n)])
     if how == MOMENTS and _fast(problem, parameters, left):
+        from boundlab.expectation import _area_moments
+
         sigma = problem.require_quadratic("the moments").sigma
         return _area_moments.expectation(problem, parameters, law, sigma, left, points)
     if how == MOMENTS:
-        return _second_moments.in_floats(problem, in_floats(program), law, left, points)
+        from boundlab.expectation import moments
+
+        return moments.in_floats(problem, in_floats(program), law, left, points)
     try:
         return _enumeration.in_floats(problem, in_floats(program), law, twins(problem, law.p), left, points)
     except UndecidedError as error:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from boundlab.algorithms import X_S, Control, MoveRow
 from boundlab.arithmetic.numbers import hashable
 from boundlab.errors import SpecError
-from boundlab.expectation._graph import Edge, EventChoices, PassRow, Row, SumRow, all_end, lasting, slimmed
+from boundlab.expectation._graph import COMPILED, Edge, EventChoices, PassRow, Row, SumRow, all_end, lasting, slimmed
 from boundlab.tape import Initial
 
 # Action of local steps of a quadratic on first and second moments, relative to x*: x ← H x + c + noise.
@@ -26,7 +26,6 @@ from boundlab.tape import Initial
 Array = NDArray[Any]
 EPS: Final = float(np.finfo(np.float64).eps)
 _KEPT = 1024  # passes that are remembered
-LARGEST: Final = 300_000  # entries of all upper triangles that sparse matrices move
 
 
 def norm(x: Array) -> float:
@@ -529,7 +528,7 @@ class Recursion(Generic[Number]):
         self._clock: Any = None
         # Where events are the same all the time, and few, each control state moves by sparse matrices made once. They
         # know the upper triangle of a matrix alone.
-        few = c * self.size * (self.size + 1) // 2 <= LARGEST and bool(self.errors) and not where.passes.by_batches
+        few = c * self.size * (self.size + 1) // 2 <= COMPILED and bool(self.errors) and not where.passes.by_batches
         self._once = few and lowering.clock(0) == lowering.clock(1)
         self._sparse: dict[Control, list[tuple[Control, Any, Any]]] = {}
 

@@ -1,10 +1,10 @@
 """An instance that a search looks at: problem, delays, settings and horizon, all in a user's own words."""
 
-import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any, final
 
 import numpy as np
@@ -17,7 +17,6 @@ from boundlab.errors import SpecError
 from boundlab.execute.floats import run
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.fitting import CompareOptions
-from boundlab.instance.schedules import open_rates
 from boundlab.metrics import Metric, Quantity, Series
 from boundlab.objective import Array, Optimum, Oracle, Problem
 from boundlab.objective.simple import OPTIONS
@@ -37,26 +36,26 @@ def algorithm(name: str) -> Algorithm[Any]:
     return found
 
 
-def problem(kind: str, options: dict[str, Any]) -> Problem:
+def delays(spec: str, clients: int, who: str) -> tuple[DelayModel, ServerPolicy]:
+    """Return a delay model and the policy that an algorithm has with it by default; files are read each time."""
+    found = _delays(spec, clients, who)
+    return _made_delays(spec, clients, who) if found[0].files() else found
+
+
+@lru_cache(maxsize=4096)
+def _delays(spec: str, clients: int, who: str) -> tuple[DelayModel, ServerPolicy]:
+    return _made_delays(spec, clients, who)
+
+
+def _made_delays(spec: str, clients: int, who: str) -> tuple[DelayModel, ServerPolicy]:
+    model = delays_from(spec, clients)
+    return model, algorithm(who).policy(None, model)
+
+
+@lru_cache(maxsize=4096)
+def _problem(kind: str, options: tuple[tuple[str, Any], ...]) -> Problem:
     """Return a problem; equal options give the same object, whose constants are computed once."""
-    return _problem(kind, json.dumps(options))
-
-
-def delays(spec: str, clients: int, who: Algorithm[Any]) -> tuple[DelayModel, ServerPolicy]:
-    """Return a delay model and the policy that goes with it by default; files are read each time."""
-    model = _delays(spec, clients)
-    model = delays_from(spec, clients) if model.files() else model
-    return model, who.policy(None, model)
-
-
-@lru_cache(maxsize=4096)
-def _delays(spec: str, clients: int) -> DelayModel:
-    return delays_from(spec, clients)
-
-
-@lru_cache(maxsize=4096)
-def _problem(kind: str, options: str) -> Problem:
-    return build_problem(kind, json.loads(options))
+    return build_problem(kind, dict(options))
 
 
 _SHORT, _SIMPLE = 12, 100  # letters of a decimal that stays one, and the denominator of a fraction
@@ -65,7 +64,7 @@ _OF_ALL = ("x0", "minimiser", "direction", "box")  # arrays of a problem that ha
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Candidate:
     """One point of the search space.
 
@@ -175,9 +174,14 @@ class Candidate:
         centres = [one if isinstance(one, (list, tuple)) else [one] for one in c]
         return {"A": [np.diag(row).tolist() for row in rows], "b": [list(one) for one in centres], **own}
 
+    @cached_property
+    def identity(self) -> tuple[str, tuple[tuple[str, Any], ...]]:
+        """Type and options of the problem, which tell it apart from others."""
+        return str(self.problem["type"]), tuple((name, _frozen(value)) for name, value in self.options().items())
+
     def build(self) -> Problem:
         """Return the problem."""
-        return problem(str(self.problem["type"]), self.options())
+        return _problem(*self.identity)
 
     def all_settings(self) -> dict[str, str]:
         """Return parameters, symbols and step sizes as ``--set`` takes them."""
@@ -193,9 +197,25 @@ class Candidate:
             theorem, self.problem_spec(), self.delays, iterations=self.iterations, settings=self.all_settings()
         )
 
+    @cached_property
     def key(self) -> tuple[Any, ...]:
-        """Return what tells candidates apart."""
-        return (self.problem_spec(), self.delays, tuple(sorted(self.all_settings().items())), self.iterations)
+        """All that tells candidates apart."""
+        return (self.identity, self.delays, tuple(sorted({**self.settings, **self.step}.items())), self.iterations)
+
+    @cached_property
+    def coarse(self) -> tuple[bool, int, int]:
+        """First part of its size: whether normal noise keeps exact numbers away, clients, horizon."""
+        return self.tailed, self.clients, self.iterations
+
+    @cached_property
+    def fine(self) -> tuple[int, int, int]:
+        """The rest: dimensions, integer settings and rows of data added up, and how much there is to write down."""
+        whole = sum(int(value) for value in self.settings.values() if str(value).isdigit())
+        whole += sum(map(len, self.problem["y"])) + self.problem["batch"] if self.sampled else 0
+        numbers = [value for value in self.problem.values() if not isinstance(value, str)]
+        written = sum(map(_letters, flat([*numbers, *self.step.values()])))
+        options = sum(len(str(value)) for value in self.settings.values() if not str(value).isdigit())
+        return self.dimension, whole, written + len(self.delays) + options
 
     def quadratic(self) -> "Candidate":
         """Return the candidate with the quadratics that its functions are near their centres."""
@@ -246,6 +266,20 @@ def flat(value: Any) -> list[float]:
     return [entry for one in value for entry in flat(one)] if isinstance(value, (list, tuple)) else [value]
 
 
+def _frozen(value: Any) -> Any:
+    """Return a value with tuples in place of nested lists."""
+    return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
+
+
+@lru_cache(maxsize=4096)
+def _letters(value: float | None) -> int:
+    """Return how much there is to read in a number: letters, and the powers of ten beside them."""
+    if not value:
+        return 0
+    significant = f"{abs(value):.15e}".split("e")[0].rstrip("0").replace(".", "")
+    return int(value < 0.0) + min(len(typed(abs(value))), len(significant) + abs(round(math.log10(abs(value)))))
+
+
 def simply(value: Any) -> Any:
     """Return nested lists with each float that no short decimal is, but a small fraction, as text: ``1/3``."""
     if isinstance(value, (list, tuple)):
@@ -287,17 +321,12 @@ def server_rates(theorem: Theorem) -> list[str]:
     return [name for name in theorem.step if name not in algorithm(theorem.algorithm).step_size_symbols]
 
 
-def behind_tape(theorem: Theorem) -> frozenset[str]:
-    """Return the symbols that the rates of a tape follow from: runs are shared only where these are the same."""
-    return theorem.read_by({*server_rates(theorem), *theorem.rule_reads})
-
-
 def unknown(theorem: Theorem) -> list[str]:
     """Return the symbols that neither a problem, nor a run, nor a choice of rates gives a value."""
     known = {
         *(name for name, info in SYMBOLS.items() if info.role in _GIVEN),
         *(symbol for name in theorem.core.assumed for symbol in assumption(name).defines),
-        *(theorem.horizon_symbol, *open_rates(theorem), *theorem.core.read_as.values(), *theorem.bounded_by),
+        *(theorem.horizon_symbol, *theorem.open_rates, *theorem.core.read_as.values(), *theorem.bounded_by),
         *tried(theorem),
     }
     missing = [name for name in theorem.inputs() if name not in known]
@@ -312,7 +341,7 @@ def unknown(theorem: Theorem) -> list[str]:
 
 def tried(theorem: Theorem) -> list[str]:
     """Return the symbols that may be any positive number: an accuracy that the left side reaches, or the seconds."""
-    free = {*theorem.inputs()} - {*open_rates(theorem), "N"}
+    free = {*theorem.inputs()} - {*theorem.open_rates, "N"}
     if not theorem.left.in_seconds:
         free &= {str(term) for term in theorem.bound.expressions().values()}
     infos = (theorem.symbols[name] for name in sorted(free))
@@ -321,7 +350,7 @@ def tried(theorem: Theorem) -> list[str]:
 
 def chosen(theorem: Theorem, step: Mapping[str, float]) -> dict[str, Any]:
     """Return the values of symbols that open rates give."""
-    return {name: value for name, value in step.items() if name in open_rates(theorem)}
+    return {name: value for name, value in step.items() if name in theorem.open_rates}
 
 
 # Many problems on one tape: each coordinate of the registers is a coordinate of a problem with its own step size.

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import BOUNDED_DOMAIN, COMPOSITE, RELATIVE, assumption
+from boundlab.assumptions import BOUNDED_DOMAIN, COMPOSITE, RELATIVE
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.falsify import _candidate as catalog
 from boundlab.falsify._candidate import Candidate, iid, tried
 from boundlab.formulas.floats import evaluate
 from boundlab.formulas.symbols import names_of
 from boundlab.instance.applicability import looked_at
-from boundlab.instance.schedules import open_rates, options_of, parameters as read
+from boundlab.instance.schedules import options_of, parameters as read
 from boundlab.registry import lookup, registered
 from boundlab.theorems import Condition, Theorem, derive, met, over
 
@@ -124,7 +124,7 @@ def _reach(number: int) -> int:
 
 def choices(theorem: Theorem, algorithm: Algorithm[Any], clients: int) -> dict[str, tuple[str, ...]]:
     """Return the values to try of each option that is open, simplest first; '' leaves it out."""
-    free = {*theorem.inputs(), *theorem.settable}
+    free = theorem.takes
     found: dict[str, tuple[str, ...]] = {"N": _WINDOWS} if "N" in free else {}
     found |= dict.fromkeys(tried(theorem), _ACCURACIES)
     own = options_of(theorem, algorithm)
@@ -579,8 +579,8 @@ def steps(
     default
         Whether the theorem's own rates are among them, where it has some.
     """
-    needed = [name for name in open_rates(theorem) if name not in theorem.settable]
-    offered = [name for name in open_rates(theorem) if name in theorem.settable]
+    needed = [name for name in theorem.open_rates if name not in theorem.settable]
+    offered = [name for name in theorem.open_rates if name in theorem.settable]
     if not needed:
         # A rule that does not know how steep or curved f is: scale f instead, by as much as the rule leaves open.
         known = {"L", "B"} & theorem.read_by(theorem.step)
@@ -634,7 +634,7 @@ def _candidates(theorem: Theorem, witness: Mapping[str, Any]) -> Iterator[Candid
     settings = witness["settings"]
     if not all(name == "N" or theorem.core.varies(name) for name in settings):
         return
-    free = {*theorem.inputs(), *theorem.settable}
+    free = theorem.takes
     if "N" in free:
         settings = {"N": "1", **settings}
     elif "N" in settings:
@@ -646,16 +646,15 @@ def _candidates(theorem: Theorem, witness: Mapping[str, Any]) -> Iterator[Candid
         return
     family = f"known witness: {witness['words']}"
     found = Candidate(family, witness["problem"], witness["delays"], settings, step, witness["iterations"])
-    about = [name for name in theorem.core.asked if assumption(name).of == "functions"]
     problem = looked_at(theorem, found.build())
-    if not any(problem.why_not(name) for name in about):
+    if not any(problem.why_not(one.id) for one in theorem.core.asked if one.of == "functions"):
         yield found
 
 
 def _step(theorem: Theorem, rates: Mapping[str, float]) -> dict[str, float] | None:
     """Return values of the open rates, None where the witness says none that the theorem needs."""
     found = {}
-    for name in open_rates(theorem):
+    for name in theorem.open_rates:
         key = name if name in rates else "length" if theorem.symbols[name].is_step_size else name
         if key in rates:
             found[name] = float(rates[key])
@@ -708,7 +707,7 @@ def _to_and_fro(theorem: Theorem, others: Sequence[dict[str, str]]) -> list[Cand
 
     The start is forgotten by then, so that left sides are what the local steps do.
     """
-    rates = open_rates(theorem)
+    rates = theorem.open_rates
     if len(rates) != 1 or not theorem.symbols[rates[0]].is_step_size or not others:
         return []
     problem = {"type": "lad", "c": [0.0], "w": [1.0], "x0": 1.0, "sigma": 0.0}

@@ -4,17 +4,17 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Final, final
 
 import numpy as np
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import assumption
 from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError, shortened
 from boundlab.execute import moments
-from boundlab.expectation import batches_along, left_side, operations
+from boundlab.expectation import left_side, operations
 from boundlab.falsify import _candidate as catalog, _shared_runs
-from boundlab.falsify._candidate import Candidate, behind_tape, flat, iid, rounding, shaped, tried
+from boundlab.falsify._candidate import Candidate, flat, iid, rounding, server_rates, shaped, tried
 from boundlab.falsify._families import parameters
 from boundlab.falsify._shared_runs import (
     PROMISING,
@@ -195,31 +195,45 @@ class Judge:
         """Count candidates that were given up."""
         self.refused[shortened(" ".join(str(reason).split()), 240)] += number
 
+    @cached_property
+    def _one_by_one(self) -> bool:
+        """True if no candidate of the theorem shares its runs.
+
+        Then it says what holds at every x or where a run goes, reads an accuracy, or has weights or terms on the left.
+        """
+        theorem = self.theorem
+        along = theorem.assume or any(one.along for one in theorem.core.asked)
+        weighed = theorem.left_reads - {theorem.horizon_symbol} or theorem.left.over.summed
+        return bool(along or weighed or tried(theorem))
+
+    @cached_property
+    def _behind(self) -> frozenset[str]:
+        """The symbols that the rates of a tape follow from: runs are shared only where these are the same."""
+        return self.theorem.read_by({*server_rates(self.theorem), *self.theorem.rule_reads})
+
     def _alone(self, one: Candidate) -> bool:
         """Return whether a candidate is evaluated by itself, and not with all that share its runs."""
-        if (
-            not one.separable
-            or _weighs(self.theorem, one.clients, tuple(sorted(one.settings.items())), mean=one.constrained)
-            or self.theorem.left_reads - {self.theorem.horizon_symbol}
-        ):
+        if self._one_by_one or not one.separable or "error" in one.problem:
             return True
-        # What holds at every x is decided one by one, and so is where a run goes, and what reads an accuracy.
-        alone = self.theorem.assume or any(assumption(name).along for name in self.theorem.core.asked)
-        if alone or tried(self.theorem) or "error" in one.problem or self.theorem.left.over.summed:
+        if _weighs(self.theorem, one.clients, tuple(sorted(one.settings.items())), mean=one.constrained):
             return True
         if one.constrained and (one.noisy or "box" in one.problem):
             return True
         return self.expectation and (not one.noisy or one.problem["type"] == "quadratic")
+
+    @cached_property
+    def _asked(self) -> tuple[str, ...]:
+        """The assumptions that are checked problem by problem."""
+        return tuple(one.id for one in self.theorem.core.asked if one.check is not None)
 
     def _meets(self, candidate: Candidate) -> bool:
         """Return whether the problem meets the assumptions that are checked problem by problem.
 
         The others hold for a whole family or not at all, and are asked once a tape.
         """
-        asked = [name for name in self.theorem.core.asked if assumption(name).check is not None]
         try:
             problem = looked_at(self.theorem, candidate.build())
-            for name in asked:
+            for name in self._asked:
                 problem.require(name, self.theorem.id)
         except FAILURES as error:
             self.refuse(error)
@@ -277,10 +291,10 @@ class Judge:
 
     def _delayed(self, one: Candidate) -> bool:
         """Return whether delays may change a candidate's runs, or what the theorem reads off them or asks of them."""
-        theorem, asked = self.theorem, map(assumption, self.theorem.core.asked)
+        theorem = self.theorem
         if self.algorithm.arrivals or theorem.left.in_seconds or not _SCHEDULE.isdisjoint(theorem.inputs()):
             return True
-        if any(each.of == "run" and not each.by_construction for each in asked):
+        if any(each.of == "run" and not each.by_construction for each in theorem.core.asked):
             return True
         try:
             own = parameters(theorem, self.algorithm, one.settings)
@@ -290,9 +304,8 @@ class Judge:
 
     def _tape(self, one: Candidate) -> tuple[object, ...]:
         """Return what a candidate's tapes depend on; other rates than the local one may depend on L, mu and others."""
-        behind = behind_tape(self.theorem)
-        step = tuple(sorted((name, value) for name, value in one.step.items() if name in behind))
-        problem = one.problem_spec() if behind & _CONSTANTS else (one.clients, str(one.problem["type"]))
+        step = tuple(sorted((name, value) for name, value in one.step.items() if name in self._behind))
+        problem = one.identity if self._behind & _CONSTANTS else (one.clients, str(one.problem["type"]))
         return problem, step, one.delays, tuple(sorted(one.settings.items())), one.iterations
 
     def _scored(self, sides: CandidateSides, group: Sequence[Candidate]) -> list[Score]:
@@ -340,7 +353,7 @@ def plan_of(theorem: Theorem, candidate: Candidate, *ks: int) -> Plan:
         If problem, delays, options and theorem do not fit each other.
     """
     algorithm, problem = catalog.algorithm(theorem.algorithm), candidate.build()
-    delays, policy = catalog.delays(candidate.delays, problem.n, algorithm)
+    delays, policy = catalog.delays(candidate.delays, problem.n, theorem.algorithm)
     return make_plan(
         theorem,
         problem,
@@ -440,7 +453,9 @@ def run_by_run(plan: Plan, candidate: Candidate, lost: float = 0.0) -> Enclosure
     for share, own in plan.summands:
         for tape, weight in tapes(schedules, own.metric.records(plan.ks)):
             if candidate.sampled:
-                found = batches_along(problem, tape, own.metric, plan.ks)
+                from boundlab.expectation.moments import along
+
+                found = along(problem, tape, own.metric, plan.ks)
             else:
                 found = moments.left_side(own.metric, problem, tape, plan.ks)
             total += float(share) * weight * np.array([found.value, found.lower, found.upper])
@@ -481,10 +496,10 @@ def optimise(
             break
         points = centre + wide * _directions(elite, size, rng)
         points = points[np.abs(points).max(axis=1) <= _LARGEST]
-        made = {one.key(): (one, z) for one, z in ((from_vector(score.candidate, z), z) for z in points)}
+        made = {one.key: (one, z) for one, z in ((from_vector(score.candidate, z), z) for z in points)}
         better = False
         for found in judge.scores([one for one, _ in made.values()], [horizon(score.candidate)]):
-            key = replace(found.candidate, iterations=score.candidate.iterations).key()
+            key = replace(found.candidate, iterations=score.candidate.iterations).key
             elite.append((found.ratio, made[key][1]))
             if found.ratio > best.ratio:
                 better = better or found.ratio > best.ratio * (1.0 + 1e-4)

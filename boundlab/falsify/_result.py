@@ -34,7 +34,7 @@ from boundlab.objective import Constant
 from boundlab.objective.simple import OPTIONS
 from boundlab.options import typed
 from boundlab.result import Result
-from boundlab.theorems import FormulaBound, Theorem, core, read_off_runs
+from boundlab.theorems import FormulaBound, Theorem, core
 from boundlab.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -492,9 +492,9 @@ def unbounded(judge: Judge, progress: Callable[[str], None]) -> "Witness | None"
     for one in _instances(judge.theorem):
         if judge.count >= most or len(seen) >= _REFUSED * most or judge.late:
             break
-        if one.key() in seen:
+        if one.key in seen:
             continue
-        seen.add(one.key())
+        seen.add(one.key)
         progress(f"families that begin at {one.family}")
         try:
             instance, case, found = _growths(judge.theorem, one)
@@ -597,7 +597,7 @@ def falsify(
         raise SpecError(f"the budget must be > 0 seconds, got {budget:g}")
     if limit is not None and limit < 1:
         raise SpecError(f"the number of candidates must be ≥ 1, got {limit}")
-    seen = sorted(read_off_runs(theorem))
+    seen = sorted(theorem.read_off_runs)
     for refused, words in (
         (
             seen,
@@ -634,14 +634,29 @@ def falsify(
         return _by_growth(judge, seed, progress or (lambda _: None))
     instance, case, broken, small, clearest = None, None, False, None, None
     aside: tuple[JudgedInstance, Document] | None = None  # above the bound, and not confirmed
+    known: dict[object, tuple[JudgedInstance, Document]] = {}  # what was confirmed need not be once more
+
+    def confirmed(score: Score) -> tuple[JudgedInstance, Document]:
+        key = score.candidate.family, score.candidate.key
+        if key not in known:
+            known[key] = _confirmed(theorem, judge, score)
+        return known[key]
+
+    def if_confirmed(score: Score) -> tuple[JudgedInstance, Document] | None:
+        """Return a violation that is confirmed, or None."""
+        try:
+            found, its_case = confirmed(score)
+        except FAILURES:
+            return None
+        return (found, its_case) if found.violated else None
 
     def by_hand(score: Score) -> bool:
-        confirmed = _if_confirmed(theorem, judge, score)
-        return confirmed is not None and confirmed[0].by_hand
+        found = if_confirmed(score)
+        return found is not None and found[0].by_hand
 
     for found in search(judge, seed, progress or (lambda _: None), by_hand, jobs):
         try:
-            instance, case = _confirmed(theorem, judge, found.score)
+            instance, case = confirmed(found.score)
             if instance.violated:
                 _require_runs_agree(theorem, instance)
         except FAILURES as error:
@@ -650,10 +665,10 @@ def falsify(
             continue
         broken = found.score.violates and instance.violated
         convincing = found.convincing if broken else None
-        larger = None if convincing is None else _if_confirmed(theorem, judge, convincing)
+        larger = None if convincing is None else if_confirmed(convincing)
         if larger is not None and larger[0].by_hand:
             small, (instance, case) = instance, larger
-        clear = _if_confirmed(theorem, judge, found.clear) if broken and found.clear is not None else None
+        clear = if_confirmed(found.clear) if broken and found.clear is not None else None
         if clear is not None and clear[0].ratio > instance.ratio:
             clearest = clear[0]
         if broken or not found.score.violates:
@@ -751,12 +766,3 @@ def _require_runs_agree(theorem: Theorem, found: JudgedInstance) -> None:
     if plan.algorithm.server == "any" and plan.metric.is_mean and not one.noisy:
         with suppress(SpecError):
             agree(found.left, float(run_by_run(plan, one).value[-1]), "left", "the mean of its runs")
-
-
-def _if_confirmed(theorem: Theorem, judge: Judge, score: Score) -> tuple[JudgedInstance, Document] | None:
-    """Return a violation that is confirmed, or None."""
-    try:
-        instance, case = _confirmed(theorem, judge, score)
-    except FAILURES:
-        return None
-    return (instance, case) if instance.violated else None

@@ -18,9 +18,8 @@ from boundlab.falsify._candidate import Candidate, iid
 from boundlab.falsify._families import Schedule, edges, known_witnesses, noise_allowed, settings, sides
 from boundlab.falsify._judge import FAILURES, Judge, Score, climb, horizon, optimise, perturbed, to_vector
 from boundlab.falsify._shared_runs import SharedRun, at_once, constants_of, step_size, widest
-from boundlab.falsify._shrink import CONVINCES, Accept, coarse, convincing, smallest
+from boundlab.falsify._shrink import CONVINCES, Accept, convincing, smallest
 from boundlab.formulas.symbols import SYMBOLS
-from boundlab.instance.schedules import open_rates
 from boundlab.options import numbers, parse_spec, typed
 from boundlab.simulate import Ahead
 from boundlab.theorems import Theorem, over
@@ -55,7 +54,7 @@ def fitted(judge: Judge) -> tuple[list[Candidate], str]:
         if gaps is None:
             continue
         if not gaps:
-            found.setdefault(one.key(), replace(one, family=f"{FITTED}; {one.family}"))
+            found.setdefault(one.key, replace(one, family=f"{FITTED}; {one.family}"))
         elif nearest is None or sum(gaps.values()) < sum(nearest.values()):
             nearest = gaps
     if found or nearest is None:
@@ -226,7 +225,7 @@ def worst_cases(judge: Judge) -> Iterator[Ask]:
     mean = over(theorem)
     if theorem.core.errors or (mean.lawful and not mean.independent):
         return
-    read = {*theorem.inputs(), *theorem.settable}
+    read = theorem.takes
     constants = [{"mu": typed(mu)} for mu in curvatures(theorem)] if "strongly-convex" in theorem.core.assumed else [{}]
     constants = [{**one, **{name: "1" for name in ("G", "G_sq") if name in read}} for one in constants]
     clients = (1, 2)
@@ -251,8 +250,8 @@ def curvatures(theorem: Theorem) -> list[float]:
 
 
 def _rates(theorem: Theorem, known: Mapping[str, float]) -> Sequence[dict[str, float]]:
-    needed = [name for name in open_rates(theorem) if name not in theorem.settable]
-    offered = [name for name in open_rates(theorem) if theorem.symbols[name].is_step_size and name in theorem.settable]
+    needed = [name for name in theorem.open_rates if name not in theorem.settable]
+    offered = [name for name in theorem.open_rates if theorem.symbols[name].is_step_size and name in theorem.settable]
     found: list[dict[str, float]] = [] if needed else [{}]
     names = needed or offered[:1]
     more = [{name: size if theorem.symbols[name].is_step_size else 1.0 for name in names} for size in _SIZES if names]
@@ -397,7 +396,7 @@ def _schedule(schedule: Schedule, last: int, level: int, judge: Judge, seen: set
 def _runs(judge: Judge, candidates: Sequence[Candidate]) -> Key:
     """Return what only schedules share that make the same runs; nothing where there are none."""
     try:
-        return (judge.fingerprint(candidates[0]), candidates[0].problem_spec()) if candidates else ()
+        return (judge.fingerprint(candidates[0]), candidates[0].identity) if candidates else ()
     except FAILURES:
         return ()
 
@@ -592,7 +591,7 @@ class _Best:
         if self.first is None and broken:
             self.first = self.judge.count
         self.small = min(
-            [*broken, *([self.small] if self.small else [])], key=lambda one: coarse(one.candidate), default=None
+            [*broken, *([self.small] if self.small else [])], key=lambda one: one.candidate.coarse, default=None
         )
 
     def join(self, done: Done) -> None:
@@ -626,7 +625,7 @@ class _Best:
         """The smallest of the families' best that is a clear violation."""
         return min(
             (one for one in self.scores.values() if one.ratio >= _CLEAR),
-            key=lambda one: coarse(one.candidate),
+            key=lambda one: one.candidate.coarse,
             default=None,
         )
 

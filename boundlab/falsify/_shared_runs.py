@@ -111,7 +111,7 @@ def make_shared_run(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | 
     problem = looked_at(theorem, candidate.build())
     options, symbols = split(theorem, algorithm, candidate.settings)
     values: dict[str, Any] = {"n": problem.n, **{name: int(number(value, name)) for name, value in symbols.items()}}
-    delays, policy = catalog.delays(candidate.delays, problem.n, algorithm)
+    delays, policy = catalog.delays(candidate.delays, problem.n, theorem.algorithm)
     first = Schedules(theorem, algorithm, problem.n, delays, policy, candidate.iterations, 0, dict(options))
     check(theorem, problem, algorithm, first.parameters, delays, policy, ())
     deviations(theorem, algorithm, options, ())
@@ -238,7 +238,7 @@ def several(schedules: Schedules) -> bool:
 
 def problem_values(theorem: Theorem, problem: Problem) -> dict[str, Any]:
     """Return the certified constants that the theorem reads."""
-    read, found = {*theorem.inputs(), *theorem.settable}, problem.constants()
+    read, found = theorem.takes, problem.constants()
     return {name: one.value for name, one in found.items() if name in read} | by_client(problem, read)
 
 
@@ -547,7 +547,7 @@ def right_sides(
     arrays: dict[str, Any] = {name: np.array([own[name] for own in known]) for name in known[0].keys() - vectors}
     free = [chosen(theorem, one.step) for one in candidates]
     arrays |= {name: np.array([own[name] for own in free]) for name in free[0]}
-    if shared.rate in theorem.settable or shared.rate in theorem.inputs():
+    if shared.rate in theorem.takes:
         arrays[shared.rate] = sizes
     right = np.full((len(shared.ks), len(sizes)), np.inf)
     usable = np.flatnonzero(np.isfinite(sizes))
@@ -563,6 +563,8 @@ def right_sides(
 def _admissible(theorem: Theorem, base: Mapping[str, Any], arrays: Mapping[str, Any], order: Ints) -> NDArray[np.bool_]:
     """Return which columns meet the conditions, as far as these have a value."""
     met = np.ones(len(order), dtype=np.bool_)
+    if not theorem.conditions:
+        return met
     known = {**base, **{name: value[order] for name, value in arrays.items()}}
     try:
         for one, (quantity, limit) in zip(theorem.conditions, sides(theorem, theorem.conditions, known), strict=True):

@@ -14,13 +14,12 @@ from boundlab.falsify import _candidate as catalog
 from boundlab.falsify._candidate import Candidate, flat, iid, shaped
 from boundlab.falsify._families import choices, readable
 from boundlab.falsify._judge import Judge, Score, optimise, plan_of
-from boundlab.instance.schedules import open_rates
 from boundlab.options import numbers, parse_spec, typed
 from boundlab.theorems import Theorem, once
 
 # Which of two instances is smaller: what a referee has to follow by hand comes first.
 
-_CERTAIN = ("deterministic", "iid")  # delays of which there is nothing to draw, or whose sequences are counted
+_CERTAIN = "deterministic"  # delays of which there is nothing to draw
 
 
 def smaller(theorem: Theorem, one: Candidate, other: Candidate) -> bool:
@@ -29,48 +28,26 @@ def smaller(theorem: Theorem, one: Candidate, other: Candidate) -> bool:
     Smaller is, in this order: decided in exact numbers; fewer clients; an earlier horizon; fewer sequences of events
     that matter; fewer dimensions and smaller integers; simpler numbers, which are short to write, near 1 in the end.
     """
-    first, second = coarse(one), coarse(other)
-    if first != second:
-        return first < second
-    return (sequences(theorem, one), *fine(one)) < (sequences(theorem, other), *fine(other))
+    if one.coarse != other.coarse:
+        return one.coarse < other.coarse
+    return (sequences(theorem, one), *one.fine) < (sequences(theorem, other), *other.fine)
+
+
+def sequences(theorem: Theorem, one: Candidate) -> int:
+    """Return how many sequences of events matter: between so many points they choose at the horizon."""
+    name = one.delays.partition(":")[0]
+    if name == "iid":
+        return _outcomes(theorem, one)
+    return 1 if name == _CERTAIN else 2
 
 
 @once(1 << 14)
-def sequences(theorem: Theorem, one: Candidate) -> int:
-    """Return how many sequences of events matter: between so many points they choose at the horizon."""
-    name, _ = parse_spec(one.delays, "delays")
-    if name != "iid":
-        return 1 if name in _CERTAIN else 2
+def _outcomes(theorem: Theorem, one: Candidate) -> int:
     try:
         plan = plan_of(theorem, one)
         return distinct_outcomes(*plan.random_run, plan.iterations)
     except BoundlabError:
         return int((one.clients + 1) ** one.iterations)  # all there are
-
-
-def coarse(one: Candidate) -> tuple[bool, int, int]:
-    """Return what counts most: whether normal noise keeps exact numbers away, clients, horizon."""
-    return one.tailed, one.clients, one.iterations
-
-
-def fine(one: Candidate) -> tuple[int, int, int]:
-    """Return dimensions, integer settings and rows of data added up, and how much there is to write down."""
-    whole = sum(int(value) for value in one.settings.values() if str(value).isdigit())
-    whole += sum(map(len, one.problem["y"])) + one.problem["batch"] if one.sampled else 0
-    numbers = [value for value in one.problem.values() if not isinstance(value, str)]
-    written = sum(digits(value) for value in (*numbers, *one.step.values()))
-    options = sum(len(str(value)) for value in one.settings.values() if not str(value).isdigit())
-    return one.dimension, whole, written + len(one.delays) + options
-
-
-def digits(value: Any) -> int:
-    """Return how much there is to read in a number or a list of them: letters, and the powers of ten beside them."""
-    if isinstance(value, (list, tuple)):
-        return sum(digits(entry) for entry in value)
-    if not value:
-        return 0
-    significant = f"{abs(value):.15e}".split("e")[0].rstrip("0").replace(".", "")
-    return int(value < 0.0) + min(len(typed(abs(value))), len(significant) + abs(round(math.log10(abs(value)))))
 
 
 Accept = Callable[[Score], bool]
@@ -101,7 +78,7 @@ def shrink(
         Whether a smaller violation takes the place of the one before.
     """
     theorem = judge.theorem
-    best, changed, seen = score, True, {score.candidate.key()}
+    best, changed, seen = score, True, {score.candidate.key}
     while changed and not over():
         changed = False
         for move in _MOVES:
@@ -109,13 +86,9 @@ def shrink(
             while again and not over():
                 again = False
                 for candidate in move(best.candidate):
-                    if (
-                        candidate.key() in seen
-                        or not keep(candidate)
-                        or not smaller(theorem, candidate, best.candidate)
-                    ):
+                    if candidate.key in seen or not keep(candidate) or not smaller(theorem, candidate, best.candidate):
                         continue
-                    seen.add(candidate.key())
+                    seen.add(candidate.key)
                     found = judge.score(candidate)
                     same = found is not None and found.candidate.iterations == candidate.iterations
                     if found is not None and same and found.violates and accept(found):
@@ -133,7 +106,7 @@ def near_one(score: Score, judge: Judge, keep: Keep = lambda _: True) -> Score:
         return score
     choices = product(_UNITS, _UNITS)
     scaled = [one.in_units(10.0**i, 10.0**j) for i, j in choices if 0.1 <= score.left * 10.0 ** (a * i + b * j) < 100.0]
-    for candidate in sorted(scaled, key=fine):
+    for candidate in sorted(scaled, key=lambda one: one.fine):
         found = judge.score(candidate) if keep(candidate) else None
         if found is not None and found.violates and found.candidate.iterations == one.iterations:
             return found
@@ -431,7 +404,7 @@ def _sooner(theorem: Theorem, one: Candidate) -> Iterator[Candidate]:
 
 def _other_rates(theorem: Theorem, one: Candidate) -> Iterator[Candidate]:
     """Yield candidates with a larger rate that is no step size, and with other ratios between two clients."""
-    for name in open_rates(theorem):
+    for name in theorem.open_rates:
         if not theorem.symbols[name].is_step_size and name in (*theorem.settable, *one.step):
             yield from (replace(one, step={**one.step, name: larger}) for larger in _SERVER)
     if one.clients == 2 and one.delays.startswith("deterministic:rates="):

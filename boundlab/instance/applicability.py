@@ -16,6 +16,7 @@ from boundlab.assumptions import (
     FIXED_TIMES,
     UNBIASED,
     UNCONSTRAINED,
+    Assumption,
     assumption,
     with_implied,
 )
@@ -26,7 +27,7 @@ from boundlab.metrics import MEAN, Metric, Proved, Quantity, of_models, range_of
 from boundlab.objective import Constant, Optimum, Problem, Wrapped
 from boundlab.objective.confinement import InvariantBall, InvariantSet, InvariantSets, Pull, plain
 from boundlab.randomness import Floats, Ints
-from boundlab.theorems import Theorem, about_each, form_along_run, over, read_off_runs
+from boundlab.theorems import Theorem, about_each, form_along_run, over
 
 # From sets that no step leaves to the range of a left side.
 #
@@ -331,31 +332,29 @@ def applying(theorem: Theorem, problem: Problem, beyond: Sequence[str]) -> Theor
     AssumptionError
         If that is so, and the form does not apply either, since gradients have noise.
     """
-    asked = [name for name in theorem.core.asked if assumption(name).of == "functions" and name not in beyond]
-    missing = [name for name in asked if problem.why_not(name)]
+    asked = [one for one in theorem.core.asked if one.of == "functions" and one.id not in beyond]
+    missing = [one for one in asked if problem.why_not(one.id)]
     form = form_along_run(theorem) if missing else None
-    if form is None or not all(form.points.keys() & {*assumption(name).defines} for name in missing):
+    if form is None or not all(form.points.keys() & {*one.defines} for one in missing):
         return theorem
-    if read_off_runs(form) and (noisy := problem.why_not(DETERMINISTIC)):
+    if form.read_off_runs and (noisy := problem.why_not(DETERMINISTIC)):
         try:
-            problem.require(missing[0], theorem.id)
+            problem.require(missing[0].id, theorem.id)
         except AssumptionError as error:
             names = " and ".join(form.points)
             raise AssumptionError(f"{error}; {form.id} reads {names} off the run, but {noisy}") from None
     return form
 
 
-def asked_of(theorem: Theorem) -> tuple[str, ...]:
+def asked_of(theorem: Theorem) -> tuple[Assumption, ...]:
     """Return the assumptions that problem and run are asked about: those whose constants a run shows are met there.
 
     A theorem is about gradients without an error, unless it says how large errors may be.
     """
-    shown = read_off_runs(theorem)
-    met = {name for name in theorem.core.asked if shown & {*assumption(name).defines}} | (
-        {BOUNDED_RUN} if shown else set()
-    )
-    unbiased = (UNBIASED,) if theorem.core.unbiased else ()
-    return (*unbiased, *(name for name in theorem.core.asked if name not in met))
+    shown = theorem.read_off_runs
+    met = {one.id for one in theorem.core.asked if shown & {*one.defines}} | ({BOUNDED_RUN} if shown else set())
+    unbiased = (assumption(UNBIASED),) if theorem.core.unbiased else ()
+    return (*unbiased, *(one for one in theorem.core.asked if one.id not in met))
 
 
 def looked_at(theorem: Theorem, problem: Problem, run: Schedules | None = None, size: float | None = None) -> Problem:
@@ -371,7 +370,7 @@ def looked_at(theorem: Theorem, problem: Problem, run: Schedules | None = None, 
         The largest local step of the run; None: nobody knows it yet.
     """
     if BOUNDED_RUN in theorem.core.assumed:
-        if read_off_runs(theorem):
+        if theorem.read_off_runs:
             return problem
         flight = None if run is None else _flight(run.algorithm, run.parameters, problem.n, run.delays)
         if run is None or flight is None:
@@ -445,11 +444,11 @@ def check(
             f"{theorem.id}: these delays say who is in each round, and no theorem does; run follows them"
         )
     require_declared(theorem, algorithm, parameters, problem.n, delays)
-    allowed = with_implied(name for name in theorem.core.asked if name in beyond)
+    allowed = with_implied(one.id for one in theorem.core.asked if one.id in beyond)
     if {"R", "zeta"} & set(theorem.inputs()) and "minimiser" not in allowed:
         problem.require("minimiser", theorem.id)
-    for name in asked_of(theorem):
-        assumed = assumption(name)
+    for assumed in asked_of(theorem):
+        name = assumed.id
         if assumed.by_construction:
             continue
         if assumed.of == "functions":
@@ -568,7 +567,7 @@ def _require_objective(
         Naming what does not fit.
     """
     for name in (UNCONSTRAINED, BOUNDED_DOMAIN, BOUNDED_RUN):
-        shown = name == BOUNDED_RUN and read_off_runs(theorem)
+        shown = name == BOUNDED_RUN and theorem.read_off_runs
         if name in theorem.core.assumed and name not in beyond and not shown:
             problem.require(name, theorem.id)
     if problem.simple is None:

@@ -10,18 +10,17 @@ import numpy as np
 import sympy
 
 from boundlab.algorithms import Algorithm
-from boundlab.algorithms.example_options import settings as options_of
-from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, UNCONSTRAINED, assumption
+from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, UNCONSTRAINED
 from boundlab.case import delays_from, problem_from, words_of
 from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance import Plan, make_plan
 from boundlab.instance.applicability import asked_of, looked_at
-from boundlab.instance.schedules import open_rates, rates
+from boundlab.instance.schedules import rates
 from boundlab.objective import Problem
 from boundlab.registry import command_line, lookup
-from boundlab.theorems import SECONDS, Condition, Theorem, read_off_runs
+from boundlab.theorems import SECONDS, Condition, Theorem
 
 _HUBER = "huber:c=[[0,1],[2,0],[1,3]],w=[[1,2],[1,1],[0.5,1]],delta=0.7,sigma={sigma},x0=[2,1]"
 _QUADRATIC = "quadratic:A=[[[2,0],[0,1]],[[1,0],[0,3]]],b=[[0,1],[1,0]],sigma={sigma},x0=[2,1]"
@@ -265,9 +264,9 @@ def _unfit(theorem: Theorem, problem: Problem) -> str:
     """Return which assumption on functions a problem does not meet, or ''."""
     try:
         built = looked_at(theorem, problem)
-        for name in asked_of(theorem):
-            if assumption(name).of == "functions":
-                built.require(name, theorem.id)
+        for one in asked_of(theorem):
+            if one.of == "functions":
+                built.require(one.id, theorem.id)
     except BoundlabError as error:
         return str(error)
     return ""
@@ -304,12 +303,14 @@ def _chosen(theorem: Theorem, algorithm: Algorithm[Any], clients: int, *, more: 
     more
         Whether one other option is set, too, to one of its examples.
     """
+    from boundlab.algorithms.example_options import settings as settings_of
+
     own, unset = rates(theorem, algorithm) | set(theorem.core.fixed), set(theorem.inputs())
     try:
-        simple, *others = options_of(algorithm.id, algorithm, clients, 0)
+        simple, *others = settings_of(algorithm.id, algorithm, clients, 0)
     except AssertionError:  # its examples make no setting: conform.algorithm says so
         simple, others = {}, []
-    open_ = sorted(unset & set(open_rates(theorem)) & set(theorem.step))
+    open_ = sorted(unset & set(theorem.open_rates) & set(theorem.step))
     needed = sorted(unset - (SYMBOLS.keys() - {SECONDS}) - theorem.bounded_by.keys() - set(theorem.step))
     for given in others if more else [simple]:
         options = {name: value for name, value in given.items() if name not in own}
@@ -373,8 +374,8 @@ def largest_steps(problem: Problem, theorems: Iterable[Theorem]) -> list[Largest
 def _no_step(theorem: Theorem, problem: Problem) -> str:
     """Return the first reason why the functions are not those of a theorem; '' if they are."""
     about = [name for name in (UNCONSTRAINED, BOUNDED_DOMAIN, BOUNDED_RUN) if name in theorem.core.assumed]
-    shown = {BOUNDED_RUN} if read_off_runs(theorem) else set()
-    names = [*about, *(name for name in asked_of(theorem) if assumption(name).of == "functions")]
+    shown = {BOUNDED_RUN} if theorem.read_off_runs else set()
+    names = [*about, *(one.id for one in asked_of(theorem) if one.of == "functions")]
     return next((reason for name in names if name not in shown and (reason := problem.why_not(name))), "")
 
 

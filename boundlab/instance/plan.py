@@ -13,7 +13,7 @@ import sympy
 from boundlab.algorithms import Algorithm
 from boundlab.arguments import checked
 from boundlab.arithmetic.numbers import START_BITS, digits
-from boundlab.assumptions import FIXED_TIMES, assumption
+from boundlab.assumptions import FIXED_TIMES
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, InfiniteError, SilentError, SpecError, UndecidedError
 from boundlab.events import Events
@@ -50,7 +50,7 @@ from boundlab.randomness import Floats, Ints, Streams
 from boundlab.registry import lookup
 from boundlab.simulate.work import compile_trial, spaced_iterations
 from boundlab.tape import RecordAt, Tape
-from boundlab.theorems import SECONDS, Evaluation, Theorem, read_off_runs
+from boundlab.theorems import SECONDS, Evaluation, Theorem
 
 # Until which update a run goes whose theorem says within how many seconds.
 #
@@ -369,7 +369,7 @@ class Plan:
         An option such as a probability is the simple fraction that the law of what is drawn takes it for.
         """
         rounded = {"chi2", "pi_max"} & set(self.values) | fractional_options(self.theorem)
-        return frozenset(set(self.values) - set(self.fixed) - read_off_runs(self.theorem) | rounded)
+        return frozenset(set(self.values) - set(self.fixed) - self.theorem.read_off_runs | rounded)
 
     @property
     def rates(self) -> list[str]:
@@ -483,7 +483,7 @@ def _plan(
     if iterations < min(least, 1):
         raise SpecError(f"iterations must be ≥ {min(least, 1)}, got {iterations}")
     ks = ks if iterations else np.array([0])
-    may_fail = (*theorem.core.asked, *theorem.assume, "options")
+    may_fail = (*(one.id for one in theorem.core.asked), *theorem.assume, "options")
     for name in beyond:
         if name not in may_fail:
             raise SpecError(f"{theorem.id} does not assume {name!r}; {nearest(name, may_fail)}")
@@ -494,8 +494,8 @@ def _plan(
     outside = check(theorem, problem, algorithm, schedules.parameters, delays, policy, beyond)
     known = defined(theorem, problem, outside, rest)
     outside |= deviations(theorem, algorithm, chosen, beyond)
-    read = set(theorem.inputs()) | set(theorem.settable)
-    kept = (read if algorithm.server != "any" else known.keys()) - read_off_runs(theorem)
+    read = theorem.takes
+    kept = (read if algorithm.server != "any" else known.keys()) - theorem.read_off_runs
     constants = {name: one for name, one in known.items() if name in kept}
     values = _known(theorem, problem, constants, delays, policy)
     values[theorem.horizon_symbol] = iterations
@@ -531,7 +531,7 @@ def _plan(
     parameters = algorithm.read(Options(algorithm.id, parameter_values))
     require_steps(theorem, problem, algorithm, parameters, delays)
     values |= taken(theorem, step)
-    followed = {name: assumption(name).along for name in theorem.core.asked if name not in beyond}
+    followed = {one.id: one.along for one in theorem.core.asked if one.id not in beyond}
     limits = {name: (*one, values.get(one[1], known[one[1]].value)) for name, one in followed.items() if one}
     schedules = schedules.running(problem, parameter_values, limits)
     if first is not None and schedules.points is not None:

@@ -31,7 +31,7 @@ from boundlab.objective import Constant, Problem
 from boundlab.objective.weighted import Weighted
 from boundlab.randomness import Floats, Ints
 from boundlab.tape import Tape
-from boundlab.theorems import SECONDS, RecursionBound, Theorem, derive, once, read_off_runs
+from boundlab.theorems import SECONDS, RecursionBound, Theorem, derive, once
 
 if TYPE_CHECKING:
     from boundlab.execute.iterates import Gradients
@@ -143,8 +143,8 @@ class RunPoints:
     @cached_property
     def wanted(self) -> tuple[str, ...]:
         """The constants that the bound reads, and those that may be set."""
-        read = {*self.theorem.inputs(), *self.theorem.settable}
-        return tuple(sorted(read_off_runs(self.theorem) & read))
+        read = self.theorem.takes
+        return tuple(sorted(self.theorem.read_off_runs & read))
 
     def _run(self, tape: Tape, window: int) -> "_SeenRun":
         from boundlab.execute.iterates import visit

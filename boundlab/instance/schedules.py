@@ -19,7 +19,7 @@ from boundlab.options import Options, number
 from boundlab.randomness import Ints, Streams
 from boundlab.simulate.work import compile_trial
 from boundlab.tape import NOTHING, RecordAt, Tape, constant_lag
-from boundlab.theorems import Evaluation, Theorem, at_steps, certain, once, over, read_off_runs, reads_steps
+from boundlab.theorems import Evaluation, Theorem, at_steps, certain, once, over
 
 _PLAIN = (str, int)  # options that have a hash, and no two of which are equal and written otherwise
 
@@ -32,17 +32,6 @@ def rates(theorem: Theorem, algorithm: Algorithm[Any]) -> frozenset[str]:
 def options_of(theorem: Theorem, algorithm: Algorithm[Any]) -> frozenset[str]:
     """Return the algorithm's parameters that are set like any option: all but the rates."""
     return frozenset(algorithm.parameters) - rates(theorem, algorithm)
-
-
-def open_rates(theorem: Theorem) -> list[str]:
-    """Return what a run may choose of its rates: those left open, and symbols of the theorem's own behind the others.
-
-    A symbol of the theorem's own is a choice where the step size follows from it, as in α = θ/L for any θ ≤ 1; where
-    only the bound reads it, nothing says what it is. What an inequality bounds at every x is no choice.
-    """
-    free = {*theorem.settable, *theorem.inputs()} - {theorem.horizon_symbol, *theorem.bounded_by}
-    behind = sorted(theorem.read_by(theorem.step) & free - {*theorem.step})
-    return [*(name for name in theorem.step if name in free), *(name for name in behind if name not in SYMBOLS)]
 
 
 def parameters(theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[str, Any]) -> Any:
@@ -159,7 +148,7 @@ def at_options(
     SpecError
         If the algorithm has no such steps.
     """
-    if not reads_steps(theorem):
+    if not theorem.reads_steps:
         return theorem
     factor = algorithm.step_factor(parameters(theorem, algorithm, options), tape)
     if factor is None:
@@ -295,6 +284,13 @@ class Schedules:
         )
 
     @cached_property
+    def _wanted(self) -> frozenset[str]:
+        """Symbols of which a schedule may say something: not constants of the problem, nor rates, nor the horizon."""
+        theorem = self.theorem
+        of_problem = having("function", "noise", "heterogeneity", "start", symbols=theorem.symbols)
+        return theorem.takes - of_problem - {*theorem.step, theorem.horizon_symbol}
+
+    @cached_property
     def certain(self) -> bool:
         """True if all trials have the same schedule."""
         return certain(self.algorithm, self.parameters, self.clients, self.delays, self.policy)
@@ -343,14 +339,14 @@ class Schedules:
                 f"needs {last} server updates, and this run has {tape.iterations}: {self.theorem.horizon_symbol} = "
                 f"{self.horizon(values)} is the last that fits"
             )
-        found = self.algorithm.quantities(self.parameters, tape, last, look)
+        wanted = self._wanted
+        found = self.algorithm.quantities(self.parameters, tape, last, look) if wanted else {}
         if "constant-lag" in self.theorem.core.assumed and "lag" not in found:
             if (lag := constant_lag(tape, last)) is None:
                 one = assumption("constant-lag")
                 said = f"{self.theorem.id} assumes constant-lag ({one.words})"
                 raise AssumptionError(f"{said}, which this schedule does not meet; {one.fits}")
             found = {**found, "lag": lag}
-        wanted = {*self.theorem.inputs(), *self.theorem.settable} - set(self.theorem.step)
         found = {name: value for name, value in found.items() if name in wanted}
         along = self.along(tape, until, values)
         return {**found, **{name: one.value for name, one in along.items()}}
@@ -379,7 +375,7 @@ class Schedules:
         AssumptionError
             If gradients have noise: then no run shows how large they may be.
         """
-        if not read_off_runs(self.theorem) and not limits:
+        if not self.theorem.read_off_runs and not limits:
             return self
         found = replace(self, chosen={**options})
         points = RunPoints(self.theorem, problem, self.algorithm, found.parameters, limits)
@@ -416,7 +412,7 @@ class Schedules:
             What does not depend on the schedule.
         """
         theorem = self.theorem
-        own = set() if set(theorem.step) <= {*theorem.settable, *theorem.inputs()} else {*theorem.step}
+        own = set() if theorem.takes.issuperset(theorem.step) else {*theorem.step}
         read = theorem.read_by(own | theorem.rule_reads) - set(values)
         return replace(self, pinned={name: worst[name] for name in read if name in worst})
 
@@ -529,7 +525,7 @@ def explain(trial: int, error: AssumptionError) -> AssumptionError:
 
 def taken(theorem: Theorem, step: Mapping[str, float]) -> dict[str, float]:
     """Return the step sizes that the bound takes as numbers; it computes the others itself."""
-    return {name: value for name, value in step.items() if name in (*theorem.settable, *theorem.inputs())}
+    return {name: value for name, value in step.items() if name in theorem.takes}
 
 
 def chosen_window(schedules: Schedules, tape: Tape, rest: dict[str, str], values: Mapping[str, Any]) -> int:

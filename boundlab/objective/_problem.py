@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -350,12 +351,18 @@ class Problem(BuiltFromWords, ABC):
 
         The problem's own answer comes first, then the check that the assumption brings.
         """
-        own = self.assumptions()
-        if assumption in own:
-            return own[assumption]
-        known = choices(assumption)
-        check = known[assumption].check if assumption in known else None
-        return "it does not say" if check is None else check(self)
+        if assumption not in self._answers:
+            known = choices(assumption)
+            check = known[assumption].check if assumption in known else None
+            if check is None:  # nor may a plug-in that is loaded later have said so
+                return "it does not say"
+            self._answers[assumption] = check(self)
+        return self._answers[assumption]
+
+    @cached_property
+    def _answers(self) -> dict[str, str]:
+        """Answers that were given so far, for each assumption."""
+        return dict(self.assumptions())
 
     def require(self, assumption: str, theorem: str) -> None:
         """Raise AssumptionError unless the assumption is met.

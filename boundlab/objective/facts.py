@@ -58,8 +58,9 @@ def by_client(problem: "Problem", names: Collection[str]) -> dict[str, Floats]:
 
 def alike(problem: "Problem") -> bool:
     """Return whether all clients surely have the same function."""
-    keys = {problem.client_key(client) for client in range(problem.n)}
-    return problem.n == 1 or (len(keys) == 1 and None not in keys)
+    n = problem.n
+    keys = {problem.client_key(client) for client in range(n)} if n > 1 else set()
+    return n == 1 or (len(keys) == 1 and None not in keys)
 
 
 def against_mean(sizes: Floats) -> Floats:

@@ -581,11 +581,3 @@ def _draw_point(axes: Any, below: Any, picture: _Picture) -> None:
         below.axhline(1.0, color=ORANGE, linewidth=2.5, alpha=0.85, zorder=1)
         below.set_ylim(0.0, 1.25 * max(1.0, ratio if np.isfinite(ratio) else 1.0))
         below.annotate(f"{ratio:.4g}", (0.0, ratio), xytext=(12, 0), textcoords="offset points", va="center")
-
-
-# Write results to files.
-
-
-def case_name(theorem: str, kind: str = "case") -> str:
-    """Return the name of the case file of a theorem's violation; ``kind``: as ``counterexample``, for a search's."""
-    return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', theorem)[:100]}.{kind}.json"

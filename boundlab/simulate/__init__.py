@@ -36,7 +36,6 @@ from boundlab.registry import lookup
 from boundlab.result import Tabular, drawn
 from boundlab.simulate.work import Result, Work, collect, compile_trial, fitting, room, run_once, spaced_iterations
 from boundlab.tape import NOTHING, RecordAt, Statistics, Tape, statistics
-from boundlab.traces import of_tape
 
 # Several processes that share what they only read.
 
@@ -442,6 +441,8 @@ class Simulation(Tabular):
         OutputError
             If the file cannot be written.
         """
+        from boundlab.traces import of_tape
+
         of_tape(self.tape(0), f"the run of {self.algorithm.id}").save(path)
 
     def plot(self, ax: Any = None, *, metric: str | None = None) -> Any:

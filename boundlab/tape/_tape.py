@@ -371,17 +371,18 @@ def _registers(tape: Tape) -> None:
 
 
 def _versions(tape: Tape, at_descend: Ints) -> None:
-    if tape.version.shape != (len(tape.events) + 1,) or tape.version[0] != 0 or _falls(tape.version):
+    events = len(tape.events)
+    if tape.version.shape != (events + 1,) or tape.version[0] != 0 or _falls(tape.version):
         raise TapeError(
             "server versions must start at 0 and must not go back, one after each event, which Writer.end() ends"
         )
-    if len(tape.event) and tape.event.max() >= len(tape.events):
+    if len(tape.event) and tape.event.max() >= events:
         raise TapeError(f"event {tape.event.max()} was begun and not ended: Writer.end() ends one")
     seen = tape.version[tape.event[at_descend] + 1]
     if (tape.descend.version > seen).any() or (tape.descend.version < 0).any():
         raise TapeError("an update is computed from a model version that does not exist yet")
     arrives = tape.descend.arrival
-    if ((arrives >= 0) & (arrives <= tape.event[at_descend])).any() or (arrives >= len(tape.events)).any():
+    if ((arrives >= 0) & (arrives <= tape.event[at_descend])).any() or (arrives >= events).any():
         raise TapeError("an update arrives before it is begun, or after the last event")
     if _falls(tape.record.iteration) or _falls(tape.record.version):
         raise TapeError("records go back in iteration or version")

@@ -138,7 +138,8 @@ def _shares(client: Ints, version: Ints, alpha: Floats, n: int, until: int) -> t
 def _working(tape: Tape, until: int) -> Ints:
     events = int(np.searchsorted(tape.version, until))  # the events 0 … events−1 hold the first T server updates
     began, arrival = tape.event[tape.op == Op.DESCEND], tape.descend.arrival
-    begun, done = (np.bincount(one + 1, minlength=len(tape.events) + 2) for one in (began, arrival[arrival >= 0]))
+    most = len(tape.events) + 2
+    begun, done = (np.bincount(one + 1, minlength=most) for one in (began, arrival[arrival >= 0]))
     return np.cumsum(begun - done)[:events]
 
 

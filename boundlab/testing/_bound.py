@@ -9,6 +9,7 @@ from typing import Any, Literal, final
 import numpy as np
 
 from boundlab import api
+from boundlab.case import case_name
 from boundlab.checks import Checks
 from boundlab.compare.judge import detectable_gap, trials_to_refute
 from boundlab.compare.trials import run_trials
@@ -16,7 +17,6 @@ from boundlab.errors import AssumptionError, SpecError
 from boundlab.falsify import Falsification
 from boundlab.instance.fitting import CompareOptions, fitting
 from boundlab.options import Default, merged, number, typed, whole
-from boundlab.pages.plots import case_name
 from boundlab.registry import command_line
 from boundlab.testing._finding import BoundFinding, notify
 from boundlab.theorems import Theorem

@@ -45,8 +45,6 @@ from boundlab.theorems._steps_at import (
     ALONG_RUN as ALONG_RUN,
     at_steps as at_steps,
     form_along_run as form_along_run,
-    read_off_runs as read_off_runs,
-    reads_steps as reads_steps,
 )
 from boundlab.theorems._theorem import (
     CoreStatement as CoreStatement,

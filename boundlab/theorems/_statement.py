@@ -3,8 +3,8 @@
 import graphlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache, wraps
+from dataclasses import dataclass, field, fields
+from functools import cached_property, lru_cache, wraps
 from types import MappingProxyType
 from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar, final, get_args
 
@@ -14,7 +14,7 @@ from boundlab import assumptions as known_assumptions
 from boundlab.assumptions import ASSUMPTIONS, BOUNDED_RUN, FIXED_TIMES
 from boundlab.errors import SpecError
 from boundlab.formulas.defined import Demands, demands, looked_at
-from boundlab.formulas.folds import sides
+from boundlab.formulas.folds import StepAt, sides
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, followed, having, lookup, make_symbol, names_of
 from boundlab.metrics import INDEX, Metric, choices, metric, range_of, terms_of
@@ -394,7 +394,7 @@ _DEFINABLE: Final = frozenset({"step", "user", "short"})
 _IS_BY_MEANING: Final = {"L_sq": "L**2", "kappa_lag": "1/(1 + lag + (window - 1)/2)"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Statement:
     """Statement of a theorem: under these assumptions, this algorithm with this step has at most this error.
 
@@ -642,6 +642,10 @@ class Statement:
         if self.horizon is None:
             object.__setattr__(self, "horizon", "fixed" if depends else "every")
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields alone: what follows from them is worked out again."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
     @property
     def of_paper(self) -> bool:
         """True if a paper says it itself, as printed or as recovered: it need not be true."""
@@ -682,28 +686,39 @@ class Statement:
         """``shape`` where constants are unknown, else ``bound``."""
         return "shape" if self.shape else "bound"
 
-    @property
-    @once()
+    @cached_property
     def left(self) -> Metric:
         """The left side."""
         return metric(self.metric) if self.left_side is None else self.left_side
 
-    @property
+    @cached_property
     def left_reads(self) -> frozenset[str]:
         """The symbols in the range and the weights of the left side."""
         return reads_of(self.left)
 
-    @property
+    @cached_property
     def rule_reads(self) -> frozenset[str]:
         """The symbols of which a run puts the numbers into the step's rule."""
         return frozenset() if self.rule is None else names_of(self.rule) & self.symbols.keys()
 
-    @property
+    @cached_property
     def assume_reads(self) -> frozenset[str]:
         """The symbols in the coefficients of what holds at every x."""
         return frozenset().union(*(one.reads for one in self.assume.values()))
 
-    @property
+    @cached_property
+    def read_off_runs(self) -> frozenset[str]:
+        """The constants that are read off each run."""
+        return frozenset(name for name, words in self.points.items() if all(POINT_SETS[word].on_tape for word in words))
+
+    @cached_property
+    def reads_steps(self) -> bool:
+        """True if a formula reads the steps of a run that the statement leaves open."""
+        over = range_of(self.left)
+        weights = () if over is None or over.weights is None else (over.weights,)
+        return any(one.has(StepAt) for one in (*self.expressions(), *self.definitions.values(), *weights))
+
+    @cached_property
     def bounded_by(self) -> dict[str, str]:
         """The symbols of its own that stand in one inequality of ``assume``, linearly, each with the name of that."""
         read_by = {name: self.read_by(one.reads) for name, one in self.assume.items()}
@@ -715,12 +730,12 @@ class Statement:
                 found[name] = own[0]
         return found
 
-    @property
+    @cached_property
     def horizon_symbol(self) -> Literal["K", "T"]:
         """The symbol that counts iterations: ``K`` (events) or ``T`` (server updates)."""
         return self.left.counter
 
-    @property
+    @cached_property
     def first_iteration(self) -> int:
         """The smallest value of the counter that the theorem is about and that has a left side."""
         return max(self.first, self.left.first)

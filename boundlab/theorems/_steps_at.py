@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, Final
 
 import sympy
@@ -12,27 +11,14 @@ from boundlab.formulas.folds import IndexFold, StepAt
 from boundlab.metrics import INDEX, QUANTITIES, Metric, compose, range_of
 from boundlab.registry import find
 from boundlab.theorems._bound import FormulaBound
-from boundlab.theorems._statement import POINT_SETS
 from boundlab.theorems._theorem import Theorem, demanded
 
 _K = INDEX["K"]
 
 
-def reads_steps(theorem: Theorem) -> bool:
-    """Return whether a formula reads the steps of a run that the theorem leaves open."""
-    over = range_of(theorem.left)
-    weights = () if over is None or over.weights is None else (over.weights,)
-    return any(map(_reads, (*theorem.expressions(), *theorem.definitions.values(), *weights)))
-
-
-@lru_cache(maxsize=4096)
-def _reads(formula: sympy.Expr) -> bool:
-    return bool(formula.has(StepAt))
-
-
 def put_in(formula: sympy.Expr, step: sympy.Expr) -> sympy.Expr:
     """Return a formula with the steps that a formula of k gives; sums of equal terms are products then."""
-    if not _reads(formula):
+    if not formula.has(StepAt):
         return formula
     found = formula.replace(StepAt, lambda _, k: step.xreplace({_K: k}))
     return found.replace(lambda one: isinstance(one, IndexFold), lambda one: one.of_equal_terms())
@@ -114,8 +100,3 @@ def form_along_run(theorem: Theorem) -> Theorem | None:
     """Return the registered form of a theorem along the run, or None if there is none."""
     found = find("theorems", f"{theorem.id}{ALONG_RUN}")
     return found if isinstance(found, Theorem) else None
-
-
-def read_off_runs(theorem: Theorem) -> frozenset[str]:
-    """Return the constants that are read off each run."""
-    return frozenset(name for name, words in theorem.points.items() if all(POINT_SETS[word].on_tape for word in words))

@@ -13,13 +13,23 @@ import sympy
 from numpy.typing import ArrayLike
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import BOUNDED_DOMAIN, COMPOSITE, DETERMINISTIC, ERRORS, UNCONSTRAINED, definers, with_implied
+from boundlab.assumptions import (
+    BOUNDED_DOMAIN,
+    COMPOSITE,
+    DETERMINISTIC,
+    ERRORS,
+    UNCONSTRAINED,
+    Assumption,
+    assumption,
+    definers,
+    with_implied,
+)
 from boundlab.errors import FormulaError, SpecError, SymbolError
 from boundlab.files import schema
 from boundlab.formulas.assignments import arrival_statistics
 from boundlab.formulas.defined import Demand, Demands, demands, factors
 from boundlab.formulas.parse import parse
-from boundlab.formulas.symbols import lookup as lookup_symbol, names_of
+from boundlab.formulas.symbols import SYMBOLS, lookup as lookup_symbol, names_of
 from boundlab.metrics import INDEX, MODEL, choices, metric, range_of, terms_of
 from boundlab.options import merged, nearest
 from boundlab.randomness import Floats
@@ -189,7 +199,7 @@ class Assumed:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CoreStatement:
     """Claim of a theorem, and what it is about, in plain data; see :func:`core`.
 
@@ -281,37 +291,37 @@ class CoreStatement:
                 del found[name]
         return found
 
-    @property
+    @cached_property
     def assumed(self) -> frozenset[str]:
         """The ids of all assumptions."""
         return frozenset(one.id for one in self.assumptions)
 
-    @property
-    def asked(self) -> tuple[str, ...]:
-        """The ids of those that problem and run are asked about: what they imply follows."""
-        return tuple(one.id for one in self.assumptions if one.how != "implied")
+    @cached_property
+    def asked(self) -> tuple[Assumption, ...]:
+        """Those that problem and run are asked about: what they imply follows."""
+        return tuple(assumption(one.id) for one in self.assumptions if one.how != "implied")
 
-    @property
+    @cached_property
     def noiseless(self) -> bool:
         """True if the statement is about full gradients alone."""
         return DETERMINISTIC in self.assumed
 
-    @property
+    @cached_property
     def errors(self) -> tuple[str, ...]:
         """The assumptions that say how large errors of gradients may be."""
         return tuple(name for name in ERRORS if name in self.assumed)
 
-    @property
+    @cached_property
     def unbiased(self) -> bool:
         """True if there are none: then noise of mean 0 is all that gradients have."""
         return not self.errors
 
-    @property
+    @cached_property
     def fixed(self) -> dict[str, str]:
         """The options whose values are the proof's."""
         return {one.id: one.value for one in self.options if one.how == "fixed"}
 
-    @property
+    @cached_property
     def read_as(self) -> dict[str, str]:
         """The options that formulas read, each with its symbol."""
         return {one.id: one.symbol for one in self.options if one.symbol}
@@ -597,11 +607,11 @@ def _formula(one: Formula) -> str:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Theorem(Statement):
     """A statement that can be evaluated and shown; its fields are those of the statement."""
 
-    @property
+    @cached_property
     def core(self) -> CoreStatement:
         """Statement with nothing left implicit: what engines ask for its options and assumptions.
 
@@ -618,6 +628,22 @@ class Theorem(Statement):
         ``p`` counts as n, p_s, p_min and qbar.
         """
         return inputs(self, given)
+
+    @cached_property
+    def takes(self) -> frozenset[str]:
+        """The symbols that may be given a value: inputs, and what has a default."""
+        return frozenset((*self.inputs(), *self.settable))
+
+    @cached_property
+    def open_rates(self) -> tuple[str, ...]:
+        """Rates that a run may choose: those left open, and symbols of the theorem's own behind the others.
+
+        A symbol of the theorem's own is a choice where the step size follows from it, as in α = θ/L for any θ ≤ 1;
+        where only the bound reads it, nothing says what it is. What an inequality bounds at every x is no choice.
+        """
+        free = self.takes - {self.horizon_symbol, *self.bounded_by}
+        behind = sorted(self.read_by(self.step) & free - {*self.step})
+        return (*(name for name in self.step if name in free), *(name for name in behind if name not in SYMBOLS))
 
     def free(self, given: Iterable[str] = ()) -> frozenset[str]:
         """Return what may still be set when those of ``given`` are: inputs, and what has a default."""
@@ -767,9 +793,11 @@ class Theorem(Statement):
         return np.full(K + 1, next(iter(options.values())))
 
     def _known(self, values: Mapping[str, ArrayLike]) -> dict[str, Any]:
+        defining = self.defining()
         for name in values:
-            lookup_symbol(name, self.symbols)
-            if name in self.defining() and name not in self.settable:
+            if name not in self.symbols:
+                lookup_symbol(name, self.symbols)  # which says what was meant
+            if name in defining and name not in self.settable:
                 hint = f"{self.id}.fixed-step takes it" if name == "alpha" else "leave it out"
                 raise SymbolError(f"{self.id} defines {name} itself ({self.symbols[name].meaning}); {hint}")
         known: dict[str, Any] = dict(values)

@@ -21,7 +21,6 @@ from boundlab.formulas.defined import Demand, Demands, demands
 from boundlab.formulas.folds import NAMES, STEP_AT, StepAt, sides
 from boundlab.formulas.parse import FUNCTIONS, parse
 from boundlab.formulas.symbols import SYMBOLS, Degrees, SymbolInfo, make_symbol, names_of
-from boundlab.formulas.units import degrees
 from boundlab.formulas.written import letter_of_latex, substitute
 from boundlab.greek import COMMANDS
 from boundlab.metrics import (
@@ -43,7 +42,7 @@ from boundlab.registry import find, lookup, running
 from boundlab.theorems._bound import Bound, Condition, FormulaBound
 from boundlab.theorems._evaluate import over
 from boundlab.theorems._statement import OTHERS, SECONDS, inequality
-from boundlab.theorems._steps_at import at_steps, put_in, reads_steps
+from boundlab.theorems._steps_at import at_steps, put_in
 from boundlab.theorems._theorem import Theorem
 from boundlab.theorems.record import SECONDS_INDEX, SUMMED, LeftTerm, OneLeft, OwnSymbol, Says, TheoremFile
 
@@ -315,6 +314,8 @@ def _factored(
     rule: sympy.Expr, variable: sympy.Symbol, symbols: Mapping[str, SymbolInfo], place: str
 ) -> tuple[sympy.Expr, sympy.Expr]:
     """Return a step size, and what it is multiplied by for each value of the variable: a number without units."""
+    from boundlab.formulas.units import degrees
+
     alpha, rest = sympy.factor(rule).as_independent(variable, as_Add=False)
     try:
         plain = (degrees(rest, {**symbols, variable.name: index_symbol(variable.name)}) or _NO_UNITS) == _NO_UNITS
@@ -510,7 +511,7 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
             assume={name: inequality(text, symbols, f"{where}, assume.{name}") for name, text in file.assume.items()},
             points={name: tuple(words) for name, words in file.points.items()},
         )
-        if steps_k is not None and reads_steps(theorem):
+        if steps_k is not None and theorem.reads_steps:
             theorem = at_steps(theorem, steps_k)
         read = theorem.read
         for option, name in (file.parameters or {}).items():

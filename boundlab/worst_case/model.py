@@ -12,8 +12,7 @@ from boundlab.algorithms import EventLaw, EventProgram
 from boundlab.arithmetic.rational import meant
 from boundlab.assumptions import DETERMINISTIC, ERRORS, UNCONSTRAINED, assumption, definers
 from boundlab.errors import AssumptionError, SpecError, SymbolError
-from boundlab.execute.points import Point, combine, key, run
-from boundlab.expectation import shown_points
+from boundlab.expectation.points import Point, combine, key, run, shown as shown_points
 from boundlab.formulas.symbols import SYMBOLS, ZERO_WITHOUT_NOISE, having
 from boundlab.metrics import Metric, Quantity
 from boundlab.randomness import Floats
@@ -69,7 +68,7 @@ CONSTANTS = having("function", "heterogeneity", "start") - {"L_sq", "L_max"} | {
 
 def noise(theorem: Theorem) -> tuple[str, ...]:
     """Return what makes a theorem one about gradients with noise: its assumptions on noise, else symbols of noise."""
-    named = tuple(name for name in theorem.core.asked if assumption(name).noise)
+    named = tuple(one.id for one in theorem.core.asked if one.noise)
     if named or theorem.core.noiseless:
         return named
     own = having("noise", symbols=theorem.symbols) - at_lowest(theorem.conditions, theorem.symbols)
@@ -201,9 +200,9 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
     """
     assumed = theorem.core.assumed
     for name in sorted(
-        name
-        for name in {*theorem.core.asked} - _KNOWN
-        if assumption(name).of == "functions" and (name, clients) != ("one-function", 1)
+        one.id
+        for one in theorem.core.asked
+        if one.id not in _KNOWN and one.of == "functions" and (one.id, clients) != ("one-function", 1)
     ):
         raise AssumptionError(f"{theorem.id} assumes {name}, of which worst-case knows no interpolation inequalities")
 
@@ -239,8 +238,8 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
     kind, names, words = next((row[1:] for row in _CLASSES if assumed.issuperset(row[0])), ("", (), ""))
     if not kind:
         raise AssumptionError(
-            f"{theorem.id} assumes {', '.join(theorem.core.asked)}: worst-case needs convex, strongly-convex, "
-            "smooth or lipschitz among them"
+            f"{theorem.id} assumes {', '.join(one.id for one in theorem.core.asked)}: worst-case needs convex, "
+            "strongly-convex, smooth or lipschitz among them"
         )
     constants = {name: constant(*_CONSTANTS[name]) for name in names}
     words = words.format(**{name: float(one) for name, one in constants.items()})

@@ -539,13 +539,13 @@ def _single(
     if algorithm.server == "any":
         options = {**chosen, **theorem.step_options(known)}
         return options, tape.events, _bound(theorem, known, iterations), frozenset()
-    if "N" in {*theorem.inputs(), *theorem.settable}:
+    if "N" in theorem.takes:
         known["N"] = int(float(values.get("N", 1)))
         horizon = schedules.horizon(known)
         known[theorem.horizon_symbol] = values[theorem.horizon_symbol] = horizon
     scheduled = schedules.read(tape, horizon, known)
     step = theorem.step_options({**scheduled, **known})
-    free = {name: value for name, value in step.items() if name in (*theorem.settable, *theorem.inputs())}
+    free = {name: value for name, value in step.items() if name in theorem.takes}
     ks = np.array([horizon])
     total = schedules.evaluate([scheduled], ks, {**known, **free}, exactly=False).total
     values |= {name: value for name, value in scheduled.items() if name not in values}

@@ -44,6 +44,16 @@ def test_the_closed_loop_of_restless_clients_is_the_open_loop(kind: str) -> None
     assert actor == events.actor.tolist() or (kind == "deterministic" and np.bincount(actor).sum() == 300)
 
 
+@pytest.mark.parametrize("kind", RENEWAL)
+def test_rounds_that_are_asked_for_together_end_as_one_after_the_other(kind: str) -> None:
+    delays, waits = build_delays(kind, {"spread": 3}, 3), [(0, 1, 2), (2,), (1, 0), range(3)] * 100
+    clock, now, ends = delays.clock(Streams(5, 2)), 0.0, []
+    for clients in waits:
+        now = max(clock.arrival(client, now) for client in clients)
+        ends.append(now)
+    assert delays.clock(Streams(5, 2)).ends(waits) == ends
+
+
 def test_iid_events_and_traces_arrive_at_their_own_times(tmp_path: Path) -> None:
     iid = build_delays("iid", {"p": [0.3, 0.3], "p_s": 0.4}, 2)
     time, actor = iid.arrivals_of(Streams(3), 200)

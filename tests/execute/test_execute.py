@@ -22,10 +22,10 @@ from boundlab.execute import (
     iterates,
     moments,
     own_numbers,
-    points,
     rationals,
     rows,
 )
+from boundlab.expectation import points
 from boundlab.expectation._enumeration import Schedule
 from boundlab.metrics import metric
 from boundlab.objective import Problem

@@ -12,7 +12,8 @@ from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.arithmetic import numbers
 from boundlab.case import build_delays, build_problem
 from boundlab.execute.moments import frame
-from boundlab.expectation import _area_moments, exact_arithmetic, left_side, second_moments
+from boundlab.expectation import _area_moments, exact_arithmetic, left_side
+from boundlab.expectation.moments import in_exact_numbers as second_moments
 from boundlab.metrics import Enclosure, metric
 from boundlab.objective import Problem
 

@@ -12,7 +12,8 @@ from boundlab.algorithms import EventLaw
 from boundlab.algorithms.gd import GD
 from boundlab.arithmetic import numbers
 from boundlab.case import build_delays, build_problem
-from boundlab.expectation import exact_arithmetic, left_side, second_moments
+from boundlab.expectation import exact_arithmetic, left_side
+from boundlab.expectation.moments import in_exact_numbers as second_moments
 from boundlab.metrics import metric
 from boundlab.options import Options
 

@@ -19,8 +19,9 @@ from boundlab.arithmetic.problem import Minimum
 from boundlab.case import build_delays, build_problem
 from boundlab.events import SERVER, Events, events_of
 from boundlab.execute.enclosed import norm
-from boundlab.expectation import _recursion, _walk, enumerated, exact_arithmetic, left_side, second_moments, twins
+from boundlab.expectation import _recursion, _walk, enumerated, exact_arithmetic, left_side, twins
 from boundlab.expectation._graph import Lowering, in_floats, lasting
+from boundlab.expectation.moments import in_exact_numbers as second_moments
 from boundlab.formulas.symbols import symbol
 from boundlab.metrics import INDEX, Metric, compose, metric, valued
 from boundlab.options import Options

@@ -17,9 +17,10 @@ from boundlab.arithmetic import numbers
 from boundlab.case import build_delays, build_problem
 from boundlab.delays import ServerPolicy
 from boundlab.execute.moments import frame
-from boundlab.expectation import exact_arithmetic, left_side, second_moments
+from boundlab.expectation import exact_arithmetic, left_side
 from boundlab.expectation._area_moments import AreaPasses
 from boundlab.expectation._recursion import Moved, Off, Passes, Recursion, norm
+from boundlab.expectation.moments import in_exact_numbers as second_moments
 from boundlab.metrics import metric
 from boundlab.objective import Problem
 from boundlab.tape import RecordAt

@@ -18,12 +18,13 @@ from boundlab.checks import check
 from boundlab.cli import invoke
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.exact import evaluate
-from boundlab.expectation import batches_along, left_side
+from boundlab.expectation import left_side
+from boundlab.expectation.moments import along as batches_along
 from boundlab.falsify import Candidate, Falsification, falsify
 from boundlab.falsify._candidate import Columns, Layout, flat, shaped
 from boundlab.falsify._families import noisy, on_composite, quiet
 from boundlab.falsify._judge import Judge, evaluate as sides_of, from_vector, plan_of, to_vector
-from boundlab.falsify._shrink import _MOVES, fine
+from boundlab.falsify._shrink import _MOVES
 from boundlab.formulas.symbols import symbol
 from boundlab.metrics import METRICS
 from boundlab.registry import lookup, registered
@@ -205,7 +206,7 @@ def test_only_theorems_about_a_penalty_meet_one(name: str) -> None:
         problem = one.build()
         assert problem.simple is not None
         assert not problem.why_not("minimiser")
-        assert not any(problem.why_not(each) for each in theorem.core.asked if each in ("convex", "one-function"))
+        assert not any(problem.why_not(each) for each in ("convex", "one-function") if each in theorem.core.assumed)
 
 
 @pytest.mark.nightly
@@ -427,7 +428,7 @@ def test_every_move_of_shrinking_gives_data_that_fit_each_other() -> None:
     for name in ("_fewer_clients", "_fewer_rows", "_fewer_dimensions", "_fewer_iterations", "_smaller_settings"):
         assert seen[name]
     assert {one.problem["batch"] for one in seen["_smaller_settings"]} == {1}
-    assert all(fine(one) < fine(start) for one in (*seen["_fewer_rows"], *seen["_fewer_dimensions"]))
+    assert all(one.fine < start.fine for one in (*seen["_fewer_rows"], *seen["_fewer_dimensions"]))
     for found in seen.values():
         for one in found[:: max(1, len(found) // 20)]:
             problem = one.build()

@@ -17,9 +17,9 @@ from boundlab.falsify._families import choices, edges, noise_allowed, noisy, qui
 from boundlab.falsify._judge import Judge, plan_of
 from boundlab.falsify._search import worst_cases
 from boundlab.falsify._shared_runs import constants_of, make_shared_run, step_size, tapes
-from boundlab.falsify._shrink import _exchanges, _sooner
+from boundlab.falsify._shrink import _exchanges, _simpler_numbers, _sooner
 from boundlab.formulas.symbols import symbol
-from boundlab.instance.schedules import Schedules, _read, open_rates, parameters
+from boundlab.instance.schedules import Schedules, _read, parameters
 from boundlab.options import Options
 from boundlab.registry import registered
 from boundlab.theorems import FormulaBound, Theorem, load_theorem
@@ -168,7 +168,7 @@ OPEN_PASSES = [
     if one.algorithm == "area"
     and "lipschitz" in one.core.assumed
     and one.core.varies("M")
-    and open_rates(one)
+    and one.open_rates
     and not one.refuted_by
     and not one.points  # |x| has no set that all runs stay on
 ]
@@ -474,8 +474,8 @@ def test_a_plan_is_the_one_of_a_copy_of_the_statement_of_which_nothing_is_known_
     tried = some(theorem)
     kept = [said(plan_of, theorem, one) for one in (*tried, *tried)]
     for one, first, again in zip(tried, kept, kept[len(tried) :], strict=False):
-        assert same(first, said(plan_of, replace(theorem), one)), one.key()
-        assert same(first, again), one.key()
+        assert same(first, said(plan_of, replace(theorem), one)), one.key
+        assert same(first, again), one.key
 
 
 @pytest.mark.sweep(8)
@@ -501,6 +501,15 @@ def test_a_candidate_is_known_by_all_its_numbers() -> None:
 
 @pytest.mark.sweep(72)
 @pytest.mark.parametrize("name", EVERY)
+def test_candidates_are_told_apart_as_their_words_are(name: str) -> None:
+    looked_at = [one for each in some(load_theorem(name)) for one in (each, *islice(_simpler_numbers(each), 20))]
+    keys = [one.key for one in looked_at]
+    words = [(one.problem_spec(), one.delays, *sorted(one.all_settings().items()), one.iterations) for one in looked_at]
+    assert len({*words}) == len({*keys}) == len({*zip(words, keys, strict=True)})
+
+
+@pytest.mark.sweep(72)
+@pytest.mark.parametrize("name", EVERY)
 def test_delays_that_change_nothing_of_a_run_are_told_from_others(name: str) -> None:
     # The fingerprint is that of the runs themselves, whichever delays were looked at before.
     scorer = Judge(load_theorem(name), float("inf"))
@@ -510,7 +519,7 @@ def test_delays_that_change_nothing_of_a_run_are_told_from_others(name: str) -> 
         for one in _families.problems(scorer.theorem, schedule, 6, 0)[:1]:
             runs = said(scorer.shared, one)
             own = runs if isinstance(runs, tuple) else runs.fingerprint
-            assert said(scorer.fingerprint, one) == own, one.key()
+            assert said(scorer.fingerprint, one) == own, one.key
 
 
 def test_fewer_runs_are_made_than_schedules_where_nobody_waits_for_arrivals() -> None:
@@ -528,7 +537,7 @@ def test_the_runs_of_a_candidate_are_those_that_its_options_and_records_make(nam
     for one in some(theorem):
         shared = said(make_shared_run, theorem, one)
         fresh = said(make_shared_run, replace(theorem), one)
-        assert same(shared, fresh), one.key()
+        assert same(shared, fresh), one.key
         plan = said(plan_of, theorem, one)
         if isinstance(shared, tuple) or isinstance(plan, tuple):
             continue

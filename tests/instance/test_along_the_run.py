@@ -27,10 +27,10 @@ from boundlab.instance.fitting import CompareOptions
 from boundlab.objective import Problem, QuadraticForm
 from boundlab.registry import lookup, registered, using
 from boundlab.tape import RecordAt, Tape
-from boundlab.theorems import Theorem, load_theorem, read_off_runs
+from boundlab.theorems import Theorem, load_theorem
 from boundlab.verdict import Verdict
 
-FORMS = {name: one for name, one in registered("theorems").items() if read_off_runs(one)}
+FORMS = {name: one for name, one in registered("theorems").items() if one.read_off_runs}
 # The conditions of these ask for runs of their own.
 OPTIONS: dict[str, dict[str, Any]] = {
     "fedcompass.group.along-run": {"warmup": "speeds", "speeds": "[1, 1, 1]", "Qmin": 2, "Qmax": 2},

@@ -26,7 +26,7 @@ from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS, names_of, symbol
 from boundlab.options import Options
 from boundlab.registry import lookup, registered
-from boundlab.theorems import Theorem, core, load_theorem, over, reads_steps, words_of_core
+from boundlab.theorems import Theorem, core, load_theorem, over, words_of_core
 from boundlab.verdict import Verdict
 
 THEOREMS = {name: one for name, one in registered("theorems").items() if not one.shape}
@@ -438,7 +438,7 @@ def test_a_word_of_the_algorithm_and_its_formula_are_one_step(tmp_path: Path) ->
 @pytest.mark.parametrize("options", ['schedule = "delay_adaptive"', 'schedule = "any"', '"*" = "any"'])
 def test_steps_that_an_option_changes_are_not_taken_for_constant_ones(tmp_path: Path, options: str) -> None:
     more = f"[options]\n{options}\n"
-    assert reads_steps(theorem(tmp_path, ASYNC + LEFT, "alpha", "R**2*L**3*alpha_at(0)", more))
+    assert theorem(tmp_path, ASYNC + LEFT, "alpha", "R**2*L**3*alpha_at(0)", more).reads_steps
 
 
 def test_what_the_step_reads_of_the_schedule_is_the_same_at_every_horizon(tmp_path: Path) -> None:

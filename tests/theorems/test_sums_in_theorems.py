@@ -42,7 +42,7 @@ from boundlab.metrics import (
 from boundlab.options import Options
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt
-from boundlab.theorems import FormulaBound, Theorem, at_steps, core, load_theorem, reads_steps
+from boundlab.theorems import FormulaBound, Theorem, at_steps, core, load_theorem
 from boundlab.verdict import Verdict
 from boundlab.worst_case import worst_case
 from boundlab.worst_case.specification import ask as question
@@ -411,7 +411,7 @@ def test_any_steps_are_those_of_the_run(
     tmp_path_factory: pytest.TempPathFactory, K: int, alpha: Fraction, decay: str
 ) -> None:
     theorem = theorem_from(tmp_path_factory.mktemp("steps"), ANY_STEPS)
-    assert reads_steps(theorem)
+    assert theorem.reads_steps
     factor = sympy.S.One if decay == "none" else sympy.sympify(decay, {"k": next(iter(_index()))})
     at = at_steps(theorem, theorem.symbols["alpha"].symbol * factor)
     steps = [
@@ -458,7 +458,7 @@ def test_steps_that_a_file_writes_as_a_formula_are_put_in(tmp_path: Path) -> Non
     out = own.replace("alpha_at(k)**2", "(R/(B*(k + 1)))**2").replace('"alpha_at(k)"', '"1/(k + 1)"')
     out = out.replace("alpha_at(k)", "R/(B*(k + 1))")
     one, other = (theorem_from(tmp_path, text) for text in (own, out))
-    assert not reads_steps(one)
+    assert not one.reads_steps
     values = {"R": 3.0, "B": 2.0, "K": 7}
     assert float(one.evaluate(values).total) == pytest.approx(float(other.evaluate(values).total), rel=1e-14)
     assert one.bound == other.bound

@@ -33,7 +33,7 @@ from boundlab.formulas.units import degrees
 from boundlab.metrics import METRICS
 from boundlab.pages.theorem import related_links, theorem_page
 from boundlab.registry import registered
-from boundlab.theorems import ALONG_RUN, Bound, FormulaBound, Theorem, core, load_theorem, read_off_runs
+from boundlab.theorems import ALONG_RUN, Bound, FormulaBound, Theorem, core, load_theorem
 from boundlab.theorems._toml import of_package, read_theorem
 from boundlab.verdict import ExitCode
 
@@ -209,7 +209,9 @@ def test_a_theorem_is_a_frozen_value_of_its_fields() -> None:
     again = Theorem(*values)
     assert again == THEOREM8 == replace(THEOREM8)
     assert repr(again) == "<Theorem area.theorem8 (as printed): E f(x̄_K) − f* for area>"
-    assert not hasattr(again, "__dict__")
+    assert again.takes
+    assert again == THEOREM8  # what follows from the fields is no part of it
+    assert again.__getstate__().keys() == {one.name for one in fields(Theorem)}
     with pytest.raises(FrozenInstanceError):
         again.id = "other"  # type: ignore[misc]
 
@@ -490,7 +492,7 @@ def test_a_users_file_of_the_same_text_says_the_same(name: str) -> None:
 def test_a_form_along_the_run_claims_the_same_with_constants_of_certain_points(name: str) -> None:
     """Where one run shows all points, it is about full gradients: of noise no run shows how large it may be."""
     form, theorem = THEOREMS[name], THEOREMS[name.removesuffix(ALONG_RUN)]
-    shown = read_off_runs(form) == form.points.keys()
+    shown = form.read_off_runs == form.points.keys()
     more = [BOUNDED_RUN, *([DETERMINISTIC] if shown else [])]
     same = replace(
         theorem,

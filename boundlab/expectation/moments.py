@@ -18,7 +18,7 @@ from boundlab.errors import SpecError, UndecidedError
 from boundlab.execute import Numbers, own_numbers
 from boundlab.execute.moments import frame
 from boundlab.expectation._enumeration import Schedule, folded
-from boundlab.expectation._graph import Arithmetic, Lowering
+from boundlab.expectation._graph import LARGEST_MOMENTS, WIDEST, Arithmetic, Lowering, by_batches
 from boundlab.expectation._recursion import EPS, BlockQuadratic, MinibatchNoise, Off, Passes, Recursion, norm
 from boundlab.metrics import Enclosure, Metric, squares
 from boundlab.objective import Problem
@@ -31,13 +31,6 @@ from boundlab.tape import Tape
 
 Array = NDArray[Any]
 _SMALL: Final = 1e-60
-WIDEST: Final = 40  # coordinates that mini-batches may mix: a tensor has the fourth power of entries
-
-
-def by_batches(problem: Problem) -> bool:
-    """Return whether noise comes from mini-batches of least squares."""
-    form = problem.least_squares()
-    return form is not None and form.batch > 0
 
 
 def quadratic_in_floats(problem: Problem) -> tuple[BlockQuadratic, Array, float]:
@@ -150,7 +143,6 @@ def quadratic_in_exact_numbers(model: RationalProblem, core: Core | None) -> tup
 
 Number = TypeVar("Number")
 LARGEST = 10**7  # entries that are computed in exact numbers
-LARGEST_MOMENTS: Final = 4 * 10**6  # entries of a matrix of second moments, or of those of all control states
 
 
 @final
