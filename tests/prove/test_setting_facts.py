@@ -37,6 +37,17 @@ def test_every_axiom_of_a_proof_holds_in_exact_models_of_its_setting(script: Scr
     assert seen
 
 
+def test_the_mean_over_who_acts_is_one_of_function_values_too() -> None:
+    """Of this no registered proof makes use."""
+    theorem = "area.theorem8.repaired.fixed-step"
+    s = setting(theorem)
+    for moved in (s.x, s.y):
+        fact = s.event(s.part(s.i, moved(s.i, s.k + 1)), s.k)
+        known = [holds(model, fact.claim, s.kernel, fact.context) for model in models_of(theorem)]
+        assert False not in known
+        assert known.count(True) >= ENOUGH
+
+
 @pytest.mark.sweep(3)
 @pytest.mark.parametrize("theorem", WRONG)
 def test_every_wrong_axiom_is_false_in_a_model(theorem: str) -> None:
