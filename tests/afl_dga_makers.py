@@ -76,11 +76,6 @@ def size(x: Floats) -> float:
     return float(np.sqrt((x * x).sum(-1).mean()))
 
 
-def inner(x: Floats, y: Floats) -> float:
-    """E⟨x, y⟩."""
-    return float((x * y).sum(-1).mean())
-
-
 def random_rows(rng: np.random.Generator, clients: int, rounds: int, steps: int) -> list[Row]:
     """Return rows that can happen: averages late, out of order or never, rounds of several steps, absent clients."""
     rows: list[Row] = []
@@ -153,29 +148,22 @@ class Use:
 
 @dataclass
 class Run:
-    """What happened: w^0 … w^T, averages, local steps, uses of each round, and clients' models with their H and U."""
+    """What happened: w^0 … w^T, averages, local steps, and uses of each round."""
 
     w: list[Floats]
     average: list[Floats] = field(default_factory=list)
-    at: list[Floats] = field(default_factory=list)
     gradient: list[Floats] = field(default_factory=list)
-    noise: list[Floats] = field(default_factory=list)
     client: list[int] = field(default_factory=list)
     uses: list[list[Use]] = field(default_factory=list)
-    models: list[tuple[Floats, frozenset[int], tuple[int, ...]]] = field(default_factory=list)
 
     @property
     def rounds(self) -> int:
         return len(self.uses)
 
-    def combined(self, t: int, of: list[Floats], age: int | None = None) -> Floats:
-        """Return Σ ω_e of[e] over the uses of round t, or over those of one age."""
-        parts = [use.weight * of[use.step] for use in self.uses[t] if age is None or use.age == age]
+    def combined(self, t: int) -> Floats:
+        """Return Σ ω_e·(gradient e) over the uses of round t."""
+        parts = [use.weight * self.gradient[use.step] for use in self.uses[t]]
         return np.asarray(sum(parts, np.zeros_like(self.w[0])))
-
-    def mean_slope(self, t: int) -> Floats:
-        """Return v^t."""
-        return self.combined(t, [g - xi for g, xi in zip(self.gradient, self.noise, strict=True)])
 
 
 def follow(f: Waves, rows: list[Row], eta: float, x0: Floats) -> Run:
@@ -193,11 +181,9 @@ def follow(f: Waves, rows: list[Row], eta: float, x0: Floats) -> Run:
     first = next(r for _, word, r in rows if word == "aggregate")
     for who, word, r in rows:
         if word == "step":
-            e = len(run.at)
+            e = len(run.gradient)
             slope, xi = f.slope(who, model[who]), signs[:, e : e + 1] * f.noise(model[who])
             taken.append((frozenset(heard[who]), tuple(own[who])))
-            run.at.append(model[who])
-            run.noise.append(xi)
             run.gradient.append(slope + xi)
             run.client.append(who)
             steps_of[who].setdefault(r, []).append(e)
@@ -220,13 +206,11 @@ def follow(f: Waves, rows: list[Row], eta: float, x0: Floats) -> Run:
                     for e in mine
                 ]
             )
-            run.average.append(run.combined(t, run.gradient))
+            run.average.append(run.combined(t))
             run.w.append(run.w[-1] - eta * run.average[-1])
         else:
             undone = steps_of[who].get(r, [])
             model[who] = model[who] - eta * run.average[r - first] + eta * sum(run.gradient[e] for e in undone)
             heard[who].add(r)
             own[who] = [e for e in own[who] if e not in undone]
-        if word != "aggregate":
-            run.models.append((model[who], frozenset(h - first for h in heard[who]), tuple(own[who])))
     return run

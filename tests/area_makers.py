@@ -84,13 +84,6 @@ def lipschitz(rng: np.random.Generator, n: int, sigma: float, *, kinks: bool) ->
     return Clients(a, c, np.zeros((n, 3)), tilt, 0.0 if kinks else 0.5, B=B, sigma=sigma)
 
 
-def linear(rng: np.random.Generator, sigma: float) -> Clients:
-    """Return one linear function: it has no minimiser, but where an inequality needs none it is the sharp case."""
-    direction = rng.normal(size=2)
-    empty = np.zeros((1, 1))
-    return Clients(np.zeros((1, 1, 2)), empty, empty, direction[None], 0.0, B=float(norms(direction)), sigma=sigma)
-
-
 def strongly_convex(rng: np.random.Generator, n: int, sigma: float, mu: float = 0.2, L: float = 1.0) -> Clients:
     """Return mu-strongly convex functions with L-Lipschitz gradients that bend in two perpendicular directions."""
     angle = rng.uniform(0, 2 * np.pi, size=n)

@@ -5,12 +5,11 @@ A third interpreter of the three instructions, from scratch, on functions whose 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal, final
+from typing import Literal, final
 
 import numpy as np
 
-from boundlab.randomness import Floats, Ints
+from boundlab.randomness import Floats
 from boundlab.tape import Initial, Op, Tape
 
 Draw = tuple[int, int, int]  # client, number of its run, local step
@@ -102,71 +101,9 @@ def second(x: Floats) -> float:
     return float((x**2).sum(-1).mean(-1))
 
 
-def norm2(x: Floats) -> float:
-    """Return ‖x‖_2 = (E‖x‖²)^{1/2}."""
-    return second(x) ** 0.5
-
-
-def inner(x: Floats, y: Floats) -> float:
-    """Return E⟨x, y⟩."""
-    return float((x * y).sum(-1).mean(-1))
-
-
 def at_most(left: float, right: float) -> bool:
     """Return left ≤ right but for rounding."""
     return left <= right + 1e-9 * max(abs(left), abs(right)) + 1e-13
-
-
-@final
-@dataclass(frozen=True)
-class Played:
-    """All patterns of a tape.
-
-    Parameters
-    ----------
-    draws
-        The draws with noise; the others have none.
-    signs
-        Shape (patterns, draws): every pattern of ±1 once.
-    models
-        Shape (versions, patterns, d): w^0, w^1, ….
-    points, slopes, noises
-        Of each row of Descend, shape (steps, patterns, d): where the gradients are taken, what they are without
-        noise, and the noise.
-    ends
-        Of each row, shape (patterns, d).
-    """
-
-    tape: Tape
-    clients: Clients
-    draws: tuple[Draw, ...]
-    signs: Floats
-    models: Floats
-    points: list[Floats]
-    slopes: list[Floats]
-    noises: list[Floats]
-    ends: list[Floats]
-
-    @cached_property
-    def moves(self) -> list[Floats]:
-        """Δ of each row: its end minus its start."""
-        return [end - points[0] for end, points in zip(self.ends, self.points, strict=True)]
-
-    @cached_property
-    def flips(self) -> dict[Draw, tuple[Ints, Ints]]:
-        """For each draw the patterns with + there, and those that are the same but for − there."""
-        every = np.arange(len(self.signs))
-        plus = {draw: every[every >> bit & 1 == 1] for bit, draw in enumerate(self.draws)}
-        return {draw: (high, high ^ (1 << bit)) for bit, (draw, high) in enumerate(plus.items())}
-
-    def sizes(self, row: int) -> Floats:
-        """Return the step sizes of a row."""
-        return sizes(self.tape, row)
-
-    def entries(self, version: int) -> list[tuple[int, float]]:
-        """Return the rows, with their weights, that server update ``version`` holds."""
-        uses = self.tape.uses
-        return [(int(uses.update[u]), float(uses.weight[u])) for u in np.flatnonzero(uses.version == version)]
 
 
 def sizes(tape: Tape, row: int) -> Floats:
@@ -187,15 +124,17 @@ def all_signs(count: int) -> Floats:
     return np.where(np.arange(2**count)[:, None] >> np.arange(count) & 1, 1.0, -1.0)
 
 
-def play(tape: Tape, clients: Clients, x0: Sequence[float], draws: Sequence[Draw]) -> Played:
-    """Execute a tape whose records are all server versions, with every pattern of signs of these draws."""
+def play(tape: Tape, clients: Clients, x0: Sequence[float], draws: Sequence[Draw]) -> Floats:
+    """Execute a tape whose records are all server versions, with every pattern of signs of these draws.
+
+    Returns w^0, w^1, …, shape (versions, patterns, d). Draws that are not given have no noise.
+    """
     signs = all_signs(len(draws))
     place = {draw: bit for bit, draw in enumerate(draws)}
     start = np.broadcast_to(np.array(x0, dtype=np.float64), (len(signs), clients.d))
     first = {Initial.START: start, Initial.ZERO: np.zeros_like(start)}
     registers = {r: first[Initial(kind)] for r, kind in enumerate(tape.initial) if kind != Initial.UNWRITTEN}
-    models, points, slopes, noises, ends = [], [], [], [], []
-    affine, descend = tape.affine, tape.descend
+    models, affine, descend = [], tape.affine, tape.descend
     for op, row in zip(tape.op.tolist(), tape.row.tolist(), strict=True):
         if op == Op.AFFINE:
             terms = slice(affine.start[row], affine.start[row + 1])
@@ -205,48 +144,14 @@ def play(tape: Tape, clients: Clients, x0: Sequence[float], draws: Sequence[Draw
             models.append(registers[int(tape.record.src[row])])
         else:
             client, x = int(descend.client[row]), registers[int(descend.src[row])]
-            own: tuple[list[Floats], list[Floats], list[Floats]] = ([], [], [])
             for size, draw in zip(sizes(tape, row), all_draws(tape, [row]), strict=True):
-                slope = clients.gradient(client, x)
                 sign = signs[:, place[draw], None] if draw in place else 0.0
-                noise = sign * clients.loudness(x)
-                for column, value in zip(own, (x, slope, noise), strict=True):
-                    column.append(value)
-                x = x - size * (slope + noise)
+                x = x - size * (clients.gradient(client, x) + sign * clients.loudness(x))
             registers[int(descend.dst[row])] = x
-            for table, column in zip((points, slopes, noises), own, strict=True):
-                table.append(np.array(column))
-            ends.append(x)
-    return Played(tape, clients, tuple(draws), signs, np.array(models), points, slopes, noises, ends)
+    return np.array(models)
 
 
 def some(draws: Sequence[Draw], most: int, seed: int) -> list[Draw]:
     """Return at most that many of them, drawn at random: the rest of the run is then without noise."""
     rng = np.random.default_rng(seed)
     return [draws[j] for j in sorted(rng.permutation(len(draws))[:most].tolist())]
-
-
-class LocalSteps:
-    """A run by parameters that give local rates η_q: their sums A and β."""
-
-    parameters: Any
-
-    @property
-    def eta(self) -> Floats:
-        return np.array(self.parameters.local.eta)
-
-    @property
-    def A(self) -> float:  # noqa: N802
-        return float(self.eta.sum())
-
-    @property
-    def beta(self) -> float:
-        return float((self.eta**2).sum())
-
-
-def assert_centred(played: Played, draw: Draw, point: Floats, noise: Floats) -> None:
-    """Assert that a draw changes the sign of its noise alone, whatever else is drawn, and that it is not too loud."""
-    high, low = played.flips[draw]
-    assert np.array_equal(point[high], point[low])
-    assert np.abs(noise[high] + noise[low]).max() == 0
-    assert at_most(float((noise**2).sum(-1).max()), played.clients.noise**2)

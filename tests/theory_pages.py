@@ -1,7 +1,8 @@
 r"""Numbered displays of the theory pages, and which test stands for which.
 
 An argument on a page numbers its displays, ``\tag{T8.3}``: letters, and numbers between points. A test about them
-says so with :func:`shows`; ``tests/theory/test_displays.py`` makes sure that none is left without a test.
+says so with :func:`shows`, and a line of a machine proof by its name; ``tests/theory/test_displays.py`` makes sure that
+none is left without either.
 """
 
 import ast
@@ -16,6 +17,7 @@ from numpy.typing import ArrayLike
 ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "docs" / "theory"
 _TAG = re.compile(r"\\tag\{([A-Z]+[a-z]*\d+(?:\.\d+)*)\}")
+_NAMED = re.compile(r"\b([A-Z]+[a-z]*\d+(?:\.\d+)*)\b")
 
 Test = TypeVar("Test", bound=Callable[..., object])
 
@@ -34,6 +36,12 @@ def shows(page: str, *tags: str) -> Callable[[Test], Test]:
 def displays(page: str) -> list[str]:
     """Return the numbers of a page's displays in their order, with repetitions."""
     return _TAG.findall((PAGES / f"{page}.md").read_text(encoding="utf-8"))
+
+
+def decided(page: str) -> set[str]:
+    """Return which displays the machine proofs name that are about a page."""
+    texts = [module.read_text(encoding="utf-8") for module in (ROOT / "proofs").glob("*.py")]
+    return {tag for text in texts if f"docs/theory/{page}.md" in text for tag in _NAMED.findall(text)}
 
 
 def shown() -> dict[str, set[str]]:

@@ -137,12 +137,6 @@ def test_what_is_proved_to_grow_grows(expression: sympy.Expr, values: dict[str, 
         assert found != 0 or abs(after - before) <= slack
 
 
-def test_covers_prove_what_coefficients_do_not_show() -> None:
-    a, b = symbol("sigma"), symbol("zeta")
-    assert PROVER.nonnegative(a**2 - 2 * a * b + b**2 + a * b)
-    assert not PROVER.nonnegative(a**2 - 3 * a * b + b**2)
-
-
 def test_conditions_help_and_are_needed() -> None:
     theorem = load_theorem("classics.sgd.distance")
     rate = 1 - symbol("alpha") * symbol("mu")

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from page_numbers import claim
 from run_makers import plan_of
-from window_makers import responses
 
 import boundlab as bl
 from boundlab.algorithms.fedcompass import Compass, FedCompassParameters, closed_loop, follow
@@ -198,6 +197,17 @@ def share_bias_of_figure_1() -> list[str]:
     total = sum(steps)
     bias = sum(abs(Fraction(one, total) - Fraction(1, len(steps))) for one in steps)
     return [str(bias.numerator * (total // bias.denominator)), str(total)]
+
+
+def responses(K: int, lag: int, until: int) -> np.ndarray:
+    """Return r_{t,s} for 0 ≤ t ≤ until, −K < s < until as row t, column s + K − 1, by the recursion of the models."""
+    r = np.zeros((until + 1, until + K - 1))
+    for t in range(until):
+        for j in range(K):
+            if t - j - lag >= 0:
+                r[t + 1] += r[t - j - lag] / K
+            r[t + 1, t - j + K - 1] += 1 / K
+    return r
 
 
 @claim(FEDFA, r"for $K=6$, $d=0$ it is #, but $\|w^t-u^t\|$ reaches $#\,Ac$.")

@@ -1,51 +1,38 @@
-"""The proof scripts that the repository registers, each run once."""
+"""The registered proof scripts that end in a theorem: each run once, and the exact models of its setting."""
 
-import importlib
-import pkgutil
 from functools import cache
 from typing import Any
 
 import pytest
-from proof_files import HEAVY
+from proof_files import HEAVY, outcome as outcome_of, registered
 from settings_by_hand import models_by_hand
 
-import boundlab.proofs
-from boundlab.prove import Outcome, Script, Status, Step, run
+from boundlab.prove import Outcome, Script, Status, Step
 from boundlab.prove.models import Model, models_of
 
 
 @cache
-def scripts() -> tuple[Script, ...]:
-    """Return them, by the order of their names."""
-    found = []
-    for module in pkgutil.iter_modules(boundlab.proofs.__path__, "boundlab.proofs."):
-        if not module.ispkg and not module.name.rpartition(".")[2].startswith("_"):
-            own = getattr(importlib.import_module(module.name), "PROOFS", ())
-            found += [one for one in own if isinstance(one, Script)]
-    return tuple(sorted(found, key=lambda one: one.id))
-
-
 def in_settings() -> list[Script]:
-    """Return those that end in a theorem: only these have a setting."""
-    return [one for one in scripts() if one.proves]
+    """Return them, by the order of their names: only these have a setting."""
+    return [one for _, one in sorted(registered().items()) if one.proves]
 
 
-def marked() -> list[Any]:
-    """Return those of a setting as parameters of a test."""
+def marked(also: tuple[str, ...] = ()) -> list[Any]:
+    """Return them as parameters of a test; those that take long, but for some, are for the night."""
+    night = [pytest.mark.nightly]
     return [
-        pytest.param(one, id=one.id, marks=[pytest.mark.nightly] if one.id in HEAVY else []) for one in in_settings()
+        pytest.param(one, id=one.id, marks=night if one.id in HEAVY.difference(also) else []) for one in in_settings()
     ]
 
 
 def quick() -> list[Script]:
-    """Return those of a setting that take less."""
+    """Return those that take less."""
     return [one for one in in_settings() if one.id not in HEAVY]
 
 
-@cache
 def outcome(script: Script) -> Outcome:
     """Return what came of one."""
-    return run(script)
+    return outcome_of(script.id)
 
 
 @cache

@@ -8,7 +8,7 @@ from proof_files import PAPERS
 from proof_scripts import in_settings, marked, models, outcome, proved, quick
 from setting_facts import models as models_of, setting
 
-from boundlab.prove import Context, Kernel, ProofError, Script, equal, expr, finite_sum, scalar, squared, variable
+from boundlab.prove import Context, Kernel, ProofError, Script, equal, expr, finite_sum, scalar, squared
 from boundlab.prove._functions import Huber, MaxAffine, Quadratic
 from boundlab.prove._instance import Instance, Noise
 from boundlab.prove._witness import refute
@@ -228,18 +228,6 @@ def test_an_instance_says_weaker_numbers_than_its_run_has_and_no_stronger_ones(
 SMALL = F(1, 8)
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("theorem", ["afl_dga.r2b", "afl_dga.r3"])
-def test_noise_by_its_round_of_first_use_is_what_the_program_adds(theorem: str) -> None:
-    s = setting(theorem)
-    r = s.index("u", 0, s.t)
-    part, whole = s.noise_part(s.t, r), s.uncorrelated_part(s.t, r)
-    for claim in (equal(squared(part.left - part.right), 0), whole.claim, s.clients_of(s.t, r).claim):
-        known = [holds(model, claim, s.kernel) for model in models_of(theorem)]
-        assert False not in known
-        assert known.count(True) >= ENOUGH
-
-
 def _of_rounds(theorem: str, rounds: str, horizon: int, eta: Fraction = SMALL) -> Model:
     return Model(
         setting(theorem),
@@ -367,13 +355,3 @@ def test_a_lag_that_is_not_constant_makes_no_model_of_mode_param() -> None:
     assert all("lag" in model.values for model in models_of("fedfa.param.a"))
     with pytest.raises(ProofError):
         setting("fedfa.delta.a").response(scalar(0))
-
-
-@pytest.mark.nightly
-def test_the_virtual_iterate_moves_by_the_whole_change_of_each_arrival() -> None:
-    s = setting("fedfa.delta.a")
-    claim = equal(squared(s.v(s.t + 1) - s.v(s.t) - s.change(s.t) * s.rate), 0)
-    rows = [row for model in models_of("fedfa.delta.a") for row in evaluate(model, claim, s.kernel)]
-    assert len(rows) > 40
-    assert all(row.holds for row in rows)
-    assert variable("t").names() == {"t"}

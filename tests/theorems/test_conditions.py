@@ -613,12 +613,6 @@ def test_what_decides_a_draw_is_no_step(tmp_path: Path) -> None:
         load_theorem(str(path))
 
 
-def test_two_orders_of_a_pass_have_the_mean_of_the_issue() -> None:
-    ends = [(pass_of(Fraction(2), order) - 3) ** 2 for order in ((0, 1), (1, 0))]
-    assert ends == [Fraction(729, 2500), Fraction(1089, 2500)]
-    assert float(expected("incremental", 1)) == pytest.approx(0.3636)
-
-
 @pytest.mark.sweep(2)
 @pytest.mark.parametrize("algorithm", DRAWING)
 @pytest.mark.parametrize("iterations", [1, 3])

@@ -16,8 +16,6 @@ from paper_theorems import AREA
 from theorem_points import BY_HAND, TEXTBOOK as CLASSICS, needed
 
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.formulas.symbols import SYMBOLS
-from boundlab.metrics import MEAN, METRICS
 from boundlab.theorems import ALONG_RUN, Theorem
 from boundlab.theorems.recursions import recursion
 
@@ -674,72 +672,7 @@ def test_terms_and_steps_are_those_of_the_second_transcription(
         assert float(found.total) == pytest.approx(sum(expected.values()), rel=1e-12)
 
 
-def test_one_term_of_the_printed_theorem_by_hand() -> None:
-    # Q = 16/4 = 4, μ = 20: μ' = 4² = 16; γ₁ = 1 + 4/16 = 5/4, γ₂ = 1 + 16·4 = 65; η = 1/(2·2·16) = 1/64;
-    # 2·65·3/((1/64)·4·400) = 390·64/1600 = 15.6.
-    theorem = BY_ID["fedcompass.theorem1"]
-    assert theorem.evaluate(at(theorem, FIRST)).terms["initial"] == pytest.approx(15.6)
-
-
 # ------------------------------------------------------------------------------------- monotone, and limits
-
-GROWS = (
-    "F0",
-    "sigma_l",
-    "sigma_g",
-    "sigma_g_mean",
-    "G_sq",
-    "G",
-    "sigma",
-    "share_bias",
-    "tau_max",
-    "tau_a",
-    "A_max",
-    "W_max",
-    "V_max",
-    "Q_bias",
-    "C_lag",
-    "K_m",
-    "D_m",
-    "t_d",
-    "tau_sum",
-    "S",
-    "M_own",
-    "Q_age",
-    "SM2",
-    "reuse",
-    "reuse_n",
-    "chi2",
-    "chi2_path",
-    "alpha2",
-    "pi_max",
-    "L",
-)
-
-
-@pytest.mark.sweep(5)
-@EVERY
-def test_the_bound_grows_with_every_constant_and_shrinks_with_the_horizon(theorem: Theorem) -> None:
-    values = at(theorem, FIRST)
-    values |= {name: size / 3 for name, size in theorem.step_options(values).items() if name in ("eta", "eta_l")}
-    base = float(theorem.evaluate(values).total)
-    excluded = {"fedcompass.group": {"tau_max", "A_max"}, "afl_dga.r0": {"K_m", "S", "M_own", "Q_age"}}
-    noiseless = {"sigma", "sigma_l"} if "σ" in str([c.statement for c in theorem.conditions]) else set()
-    for name in (
-        set(GROWS) & set(theorem.inputs()) - excluded.get(theorem.id.removesuffix(ALONG_RUN), set()) - noiseless
-    ):
-        more = values[name] + 1 if SYMBOLS[name].domain.integer else values[name] * 1.01 + 1e-6
-        assert float(theorem.evaluate({**values, name: more}).total) >= base * (1 - 1e-12), name
-    assert float(theorem.evaluate({**values, "T": 2 * values["T"]}).total) < base
-
-
-def test_corollary_1_is_theorem_1_where_mu_prime_is_1() -> None:
-    explicit, theorem = BY_ID["fedcompass.corollary1.explicit"], BY_ID["fedcompass.theorem1"]
-    values = at(explicit, FIRST)
-    assert explicit.evaluate(values).total == pytest.approx(theorem.evaluate(values).total, rel=1e-14)
-    # The corollary includes Qmin = Qmax/μ, where ⌊log_Q μ⌋ is 1 and μ' = Q.
-    edge = {**values, "speed_ratio": 4.0}
-    assert explicit.evaluate(edge).total < theorem.evaluate(edge).total
 
 
 @pytest.mark.parametrize(
@@ -762,64 +695,11 @@ def test_mu_prime_is_the_largest_power_of_the_ratio_and_its_limit_for_ratio_1(
     assert float(found["mu_step"]) == pytest.approx(expected, rel=1e-12)
 
 
-def test_the_equilibrium_of_one_group_is_a_window_of_one_update() -> None:
-    group = at(BY_ID["fedcompass.group"], FIRST)
-    window = {
-        **group,
-        "N": 1,
-        "W_min": group["Q_mean"],
-        "W_max": group["Q_mean"],
-        "V_max": group["Q_mean"] / group["n"],
-        "share_bias": group["Q_bias"],
-    }
-    assert BY_ID["fedcompass.window.b"].evaluate(window).total == pytest.approx(
-        BY_ID["fedcompass.group"].evaluate(group).total, rel=1e-13
-    )
-
-
-def test_fedfa_with_a_window_of_one_arrival_is_asynchronous_sgd() -> None:
-    # One run of one step with weight η_g in every update: A = η_g, W = N·η_g, V = N·η_g².
-    delta = {**at(BY_ID["fedfa.delta.b"], FIRST), "window": 1, "Q": 1, "eta_g": 0.5, "eta_l": 0.01}
-    window = {
-        **delta,
-        "eta": 0.01,
-        "Qmax": 1,
-        "tau_max": delta["tau_a"],
-        "A_max": 0.5,
-        "W_min": 1.0,
-        "W_max": 1.0,
-        "V_max": 0.5,
-    }
-    assert delta["N"] == 2
-    for form in ("a", "b"):
-        assert BY_ID[f"fedfa.delta.{form}"].evaluate(delta).total == pytest.approx(
-            BY_ID[f"fedcompass.window.{form}"].evaluate(window).total, rel=1e-13
-        )
-
-
-def test_without_lag_and_window_averaging_models_is_averaging_moves() -> None:
-    still = {"window": 1, "lag": 0, "C_lag": 0.0, "tau_a": 0, "eta_l": 0.01}
-    for form in ("a", "b"):
-        param, delta = (BY_ID[f"fedfa.{mode}.{form}"] for mode in ("param", "delta"))
-        assert param.evaluate({**FIRST, **still, "F_v": 3.0, "kappa_lag": 1.0}).total == pytest.approx(
-            delta.evaluate({**FIRST, **still, "F_v": 3.0, "eta_g": 1.0}).total, rel=1e-14
-        )
-
-
 def test_a_model_that_never_settles_is_refused() -> None:
     theorem = BY_ID["fedfa.param.b"]
     with pytest.raises(AssumptionError, match=r"K ≥ 2 or lag = 0"):
         theorem.evaluate({**at(theorem, FIRST), "window": 1})
     assert float(theorem.evaluate({**at(theorem, FIRST), "window": 1, "lag": 0}).total) > 0
-
-
-def test_equal_weights_and_no_staleness_leave_no_weight_term() -> None:
-    theorem = BY_ID["fedstaleweight.theorem1"]
-    found = theorem.evaluate({**at(theorem, FIRST), "tau_max": 0})
-    assert float(found.terms["weights"]) == float(found.terms["staleness"]) == 0
-    with pytest.raises(AssumptionError, match="scale ≤ b"):
-        theorem.evaluate({**at(theorem, FIRST), "scale": 4})
-    assert theorem.evaluate({**at(theorem, FIRST), "scale": 1}).total == theorem.evaluate(at(theorem, FIRST)).total
 
 
 # ------------------------------------------------------------------------------------ counters, steps, fields
@@ -837,15 +717,6 @@ def test_all_rates_that_a_theorem_sets_are_options_of_the_algorithm() -> None:
     assert BY_ID["afl_dga.r3"].step_sizes(at(BY_ID["afl_dga.r3"], FIRST), 2).tolist() == [1 / 24] * 3
 
 
-@pytest.mark.parametrize("algorithm", ["fedbuff", "fedstaleweight"])
-def test_buffered_theorems_are_about_their_own_algorithm(algorithm: str) -> None:
-    own = [theorem for theorem in GRADIENT_THEOREMS if theorem.id.startswith(f"{algorithm}.rf")]
-    assert [theorem.id for theorem in own] == [
-        f"{algorithm}.rf{which}{form}" for form in ("", ALONG_RUN) for which in (1, 2, 3)
-    ]
-    assert {theorem.algorithm for theorem in own} == {algorithm}
-
-
 def test_local_steps_of_different_sizes_may_be_given_by_their_sums() -> None:
     # η = (0.02, 0.01), η_g = 1, τ = 3: A = 0.03, drift = (0.02·0.09² + 0.01·0.11²)/0.03.
     theorem = BY_ID["fedbuff.rf1"]
@@ -854,16 +725,3 @@ def test_local_steps_of_different_sizes_may_be_given_by_their_sums() -> None:
     found = theorem.evaluate({**values, "drift": drift})
     assert float(found.terms["staleness and drift"]) == pytest.approx(2 * 4 * 4.25 * drift)
     assert float(found.terms["initial"]) == pytest.approx(2 * 3 / (0.03 * 400))
-
-
-def test_left_sides_say_what_they_count() -> None:
-    assert {side.id: (side.counter, side.first, side.units) for side in METRICS.values()} == {
-        "squared-distance": ("K", 0, (0, 2)),
-        "mean-distance": ("K", 0, (0, 2)),
-        "ergodic-gap": ("K", 1, (1, 0)),
-        "gap": ("K", 0, (1, 0)),
-        "gradient-norm": ("T", 1, (2, -2)),
-        "gradient-norm-last": ("K", 0, (2, -2)),
-    }
-    assert METRICS["gradient-norm"].over is MEAN
-    assert not METRICS["gradient-norm"].over.averages_iterates

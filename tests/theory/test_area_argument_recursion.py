@@ -43,24 +43,6 @@ def drift(f: Clients, i: int, a: float, M: int) -> float:
 
 
 @pytest.mark.sweep(2)
-@shows("area", "C7.1")
-@pytest.mark.parametrize("share", SHARES)
-@pytest.mark.parametrize("seed", range(5))
-def test_a_gradient_step_contracts(seed: int, share: float) -> None:
-    f = functions(seed, 3)
-    a = share * 2 / (f.mu + f.L)
-    x, y = points(seed, 200), points(seed + 50, 200)
-    for i in range(3):
-        moved = norms(x - a * f.slope(i, x) - y + a * f.slope(i, y))
-        assert below(moved, (1 - a * f.mu) * norms(x - y))
-    # Far out Huber's function is linear, and only mu bends: there is no better factor.
-    far = 1e3 * np.ones((1, 2))
-    assert norms(far - a * f.slope(0, far) - 2 * far + a * f.slope(0, 2 * far)) == pytest.approx(
-        (1 - a * f.mu) * norms(far)
-    )
-
-
-@pytest.mark.sweep(2)
 @shows("area", "C7.2", "C7.3")
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize(("seed", "n", "M"), CASES)
@@ -80,43 +62,6 @@ def test_the_noisy_pass_stays_near_the_noise_free_one(seed: int, n: int, M: int,
         ):
             first = np.sqrt(t**2 * square + a**2 * f.sigma**2 * S_M)
             assert below(mean, np.minimum(first, t * size + a * f.sigma * np.sqrt(S_M)))
-
-
-@shows("area", "C7.2")
-@pytest.mark.parametrize("M", [1, 4])
-def test_a_parabola_with_noise_makes_the_coupling_an_equality(M: int) -> None:
-    f, x, a = area.parabola(0.8, sigma=0.5), points(0), 0.7
-    t, S_M = contraction(f, a, M)
-    apart = squares(area.passes(f, 0, x, a, M)[-1]).mean(1)
-    assert apart == pytest.approx(t**2 * squares(x) + a**2 * f.sigma**2 * S_M, rel=1e-12)
-
-
-@pytest.mark.sweep(2)
-@shows("area", "C7.4", "C7.5")
-@pytest.mark.parametrize("share", SHARES)
-@pytest.mark.parametrize(("seed", "n", "M"), CASES)
-def test_the_noise_free_pass_stays_near_equal_steps(seed: int, n: int, M: int, share: float) -> None:
-    f = functions(seed, n)
-    a, zeta = share * 2 / (f.mu + f.L), f.zeta()
-    for i in range(n):
-        path, start = area.without_noise(f, i, a, M), slope_at_best(f, i)
-        assert below(norms(start), f.L * zeta)
-        for step, z in enumerate(path):
-            assert below(norms(f.slope(i, z)), (1 - a * f.mu) ** step * norms(start))
-        b = drift(f, i, a, M)
-        assert below(norms(path[-1] + a * M * start), b)
-        assert below(b, a**2 * f.L**2 * zeta * M * (M - 1) / 2)
-
-
-@shows("area", "C7.5")
-def test_the_drift_of_two_steps_is_attained() -> None:
-    # Where the gradient at x* = 0 and the curvature L point the same way, a·(∇f(0) − ∇f(−a∇f(0))) = a²·L·∇f(0).
-    one = np.ones((2, 1))
-    a_i = np.array([[[1.0, 0.0]], [[1.0, 0.0]]])
-    bend = 10.0
-    f = Clients(a_i, 0.8 * bend * one, 0 * one, np.array([[0.5, 0.0], [-0.5, 0.0]]), bend, mu=0.2, L=1.0)
-    path = area.without_noise(f, 0, 0.3, 2)
-    assert norms(path[-1] + 2 * 0.3 * slope_at_best(f, 0)) == pytest.approx(drift(f, 0, 0.3, 2), rel=1e-12)
 
 
 @dataclass
