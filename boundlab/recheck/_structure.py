@@ -1,5 +1,6 @@
 """Reads numbers, atoms and claims of a proof file; every name and every number in it is looked at."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from functools import cached_property
 from typing import Any, final
 
 from boundlab.recheck._forms import WrongError, as_dict as as_dict, as_list as as_list, number_of, only as only
-from boundlab.recheck._numbers import ONE, Number, NumberError, Symbol, of, once, sum_of_products
+from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, of, once, rational
 from boundlab.recheck._terms import Atom, Base, Combination, Open, Vec, minus, plus, product, times
 
 _NAME = re.compile(r"([^\W\d_]\w*'*|@[0-9ik]|_[0-9])\Z")
@@ -108,17 +109,17 @@ def polynomial(raw: Any, where: str) -> Number:
 
 
 def _polynomial(raw: Any, where: str) -> Number:
-    return sum_of_products(_product(as_list(term, where, 2), where) for term in as_list(raw, where))
+    return sum((_product(as_list(term, where, 2), where) for term in as_list(raw, where)), start=ZERO)
 
 
-def _product(term: list[Any], where: str) -> tuple[Fraction, list[Number]]:
+def _product(term: list[Any], where: str) -> Number:
     coefficient, powers = term
     try:
         value = number_of(coefficient) if isinstance(coefficient, str) else Fraction(whole(coefficient, where))
     except ValueError:
         raise WrongError(f"{where}: {str(coefficient)[:40]!r} is no fraction") from None
     pairs = [as_list(pair, where, 2) for pair in as_list(powers, where)]
-    return value, [symbol(own, where).power(whole(count, where)) for own, count in pairs]
+    return math.prod((symbol(own, where).power(whole(count, where)) for own, count in pairs), start=rational(value))
 
 
 def symbol(raw: Any, where: str) -> Number:
