@@ -1,6 +1,5 @@
 """Rules of algebra, of instances, cases and induction, and of names for numbers."""
 
-import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, final
@@ -10,7 +9,6 @@ from boundlab.recheck._forms import WrongError
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
 from boundlab.recheck._replay import (
     CLAIMED,
-    INDEX,
     Fact,
     LineRule,
     Replay,
@@ -24,7 +22,6 @@ from boundlab.recheck._replay import (
 )
 from boundlab.recheck._structure import Claim
 from boundlab.recheck._terms import (
-    FIRST,
     UNIT,
     Atom,
     Base,
@@ -99,16 +96,18 @@ def _end(replay: Replay, fact: Fact) -> None:
 def _against(replay: Replay, fact: Fact) -> None:
     (one,) = fact.premises
     own = replay.vector(fact, "vector")
-    equation(fact, dot(one.left, own), dot(one.right, own))
+    left, right = one.between
+    equation(fact, dot(left, own), dot(right, own))
 
 
 def _replace(_: Replay, fact: Fact) -> None:
     current = fact.says.left
     for one in fact.premises:
-        old = single(one.left)
+        left, right = one.between
+        old = single(left)
         if old is None:
             raise WrongError(f"the left side of fact {one.number} is no single vector")
-        current = replaced(current, old, one.right)
+        current = replaced(current, old, right)
     equation(fact, fact.says.left, current)
 
 
@@ -130,9 +129,7 @@ def _induction(replay: Replay, fact: Fact) -> None:
         raise WrongError(f"vectors depend on {on}: there is no induction on it")
     for here in (step.context, fact.context):
         # Where another symbol has no value for some of these numbers, the step is shown for the others only.
-        for other in here.closure(step.names) - {on}:
-            if on in here.needs(other):
-                raise WrongError(f"{other} depends on {on}, on which the induction is")
+        here.about_every(on, step.names, "on which the induction is")
     low = fact.context.find(on).low
     if low is None:
         raise WrongError(f"{on} has no lower end")
@@ -166,13 +163,10 @@ def _at(replay: Replay, fact: Fact) -> None:
         if replay.is_fixed(name, one):
             raise WrongError(f"{name} is fixed here: no other value can be given to it")
         replay.use(fact, value)
-        if known.integer and not here.integer(value):
-            raise WrongError(f"{name} is whole, which {value.key} is not")
         own = known.put(values)
         for end in (own.low, own.high):
             replay.use(fact, end or ZERO)
-        for gap, strict in own.gaps(value):
-            here.need(gap, f"{name} = {value.key} may lie outside its range", strict=strict)
+        here.lies_in(own, value, name)
     for other in there.closure(one.names) - values.keys():
         if touched := there.needs(other) & values.keys():
             raise WrongError(f"{other} depends on {', '.join(sorted(touched))}: it needs a value, too")
@@ -216,9 +210,7 @@ def declared(replay: Replay, fact: Fact, names: set[str], *, family: bool = Fals
     if replay.defined.get(name) != fact.number or name not in here.own or name in here.split:
         raise WrongError(f"{name} is not declared as what this fact says")
     known = here.find(name)
-    for other in names:
-        if other not in here.order or here.order[other] >= here.order[name]:
-            raise WrongError(f"{name} is made of {other}, which is not declared before it")
+    here.after(name, names, f"{name} is made of")
     here.meaning[name] = set(names)
     if bool(known.arity) is not family:
         raise WrongError(f"{name} is {'a family' if known.arity else 'one number'}")
@@ -229,10 +221,7 @@ def _name(replay: Replay, fact: Fact) -> None:
     value = read.number(fact.data.get("value"), "value")
     replay.has_value(value, fact.context)
     name, known = declared(replay, fact, value.names())
-    for gap, strict in known.gaps(value):
-        fact.context.need(gap, f"{name} may lie outside its range", strict=strict)
-    if known.integer and not fact.context.integer(value):
-        raise WrongError(f"{name} is whole, which {value.key} is not")
+    fact.context.lies_in(known, value, name)
     replay.values[name] = value
     equation(fact, scalar(of(Symbol(name))), scalar(value))
 
@@ -258,7 +247,7 @@ def _define(replay: Replay, fact: Fact) -> None:
         raise WrongError(f"{name} has a lower end, and nothing else is known of it")
     if least.axioms or least.context is not replay.root or name in least.touched:
         raise WrongError(f"the range of {name} rests on more than numbers")
-    same_claim(least.says, Claim(value, ">=", scalar(known.low)), f"the range of {name}")
+    same_claim(least.says, Claim(value, scalar(known.low), ">="), f"the range of {name}")
     if more := least.names - fact.context.closure(read.names(value) | known.low.names()):
         raise WrongError(f"the range of {name} is shown only where {', '.join(sorted(more))} has a value")
     equation(fact, scalar(of(Symbol(name))), value)
@@ -267,7 +256,7 @@ def _define(replay: Replay, fact: Fact) -> None:
 def _by_squares(replay: Replay, fact: Fact) -> None:
     (squares,) = fact.premises
     x, y = replay.number(fact, "one"), replay.number(fact, "other")
-    wanted = Claim(scalar(x * x), "=" if squares.says.equality else "<=", scalar(y * y))
+    wanted = Claim(scalar(x * x), scalar(y * y), "=" if squares.says.equality else "<=")
     same_claim(squares.says, wanted, "the comparison of the squares")
     fact.context.need(y, "the larger side may be negative")
     if squares.says.equality:
@@ -284,7 +273,7 @@ def _norms(replay: Replay, fact: Fact) -> None:
     if sign not in (ONE, -ONE):
         raise WrongError("the sign is 1 or -1")
     for one, own, size in zip(pair, (u, v), (e, h), strict=True):
-        same_claim(one.says, Claim(dot(own, own), "<=", scalar(size * size)), f"the bound on a norm, fact {one.number}")
+        same_claim(one.says, Claim(dot(own, own), scalar(size * size), "<="), f"the bound on a norm, fact {one.number}")
         fact.context.need(size, "the bound on a norm may be negative")
     above(fact, minus(scalar(e * h), times(dot(u, v), sign)))
 
@@ -303,32 +292,29 @@ def _combined(replay: Replay, fact: Fact) -> None:
     others = read.as_list(fact.data.get("vectors"), "vectors", len(fact.premises) - len(factors))
     parts: list[Combination] = []
     for place, (raw, one) in enumerate(zip(factors, fact.premises, strict=False)):
-        if one.claim is not None:
-            raise WrongError(f"fact {one.number} is no equation of vectors")
         own = read.number(raw, f"multiplier {place}")
         replay.use(fact, own)
-        parts.append(times(minus(one.left, one.right), own))
+        parts.append(times(minus(*one.between), own))
     for raw, one in zip(others, fact.premises[len(factors) :], strict=True):
         own_vector = replay.combination_of(fact, raw, "a vector")
         if not one.says.equality:
             raise WrongError("only an equation between numbers multiplies a vector")
         parts.append(times(own_vector, number_of(one)))
-    if fact.claim is not None:
-        raise WrongError("it is an equation of vectors")
-    same(minus(fact.left, fact.right), plus(*parts), "left − right − Σ multiplier·equation")
+    same(minus(*fact.between), plus(*parts), "left − right − Σ multiplier·equation")
 
 
 def _nothing(replay: Replay, fact: Fact) -> None:
     (one,) = fact.premises
     own = replay.vector(fact, "of")
-    same_claim(one.says, Claim(dot(own, own), "<=", {}), "a mean square that is 0")
-    if fact.claim is not None:
-        raise WrongError("it is an equation of vectors")
-    same(fact.left, own, "its left side")
-    same(fact.right, {}, "its right side")
+    same_claim(one.says, Claim(dot(own, own), {}, "<="), "a mean square that is 0")
+    left, right = fact.between
+    same(left, own, "its left side")
+    same(right, {}, "its right side")
 
 
 # Rules of finite sums.
+
+_SUMMED = "which is summed over"
 
 
 def runs(
@@ -343,7 +329,7 @@ def runs(
     for end in (lo, hi):
         if not here.integer(end) or name in here.closure(end.names()):
             raise WrongError(f"{end.key} is no end of a sum over {name}")
-    about_every(here, name, over.names if over is not None else ())
+    here.about_every(name, over.names if over is not None else (), _SUMMED)
     here.need(hi - lo, f"the range of the sum over {name} may be reversed")
     if known.low is not None:
         replay.use(fact, known.low)
@@ -351,13 +337,6 @@ def runs(
     if known.high is not None:
         replay.use(fact, known.high)
         here.need(known.high - hi + ONE, f"it is about fewer {name} than are summed", strict=known.below)
-
-
-def about_every(here: Context, name: str, names: Iterable[str]) -> None:
-    """Make sure that nothing which these are made of has a value for some values of a symbol only."""
-    for other in here.closure(names) - {name}:
-        if name in here.needs(other):
-            raise WrongError(f"{other} depends on {name}, which is summed over")
 
 
 def _without(fact: Fact, *gone: str) -> None:
@@ -370,25 +349,17 @@ def _total(replay: Replay, fact: Fact) -> None:
     lo, hi, weight = (replay.number(fact, key) for key in ("lo", "hi", "weight"))
     # In a smaller case a weight may be ≥ 0 for some of these indices only.
     runs(replay, fact, name, lo, hi, fact.context, one)
-    about_every(fact.context, name, weight.names())
-    if one.claim is not None and not one.claim.equality:
+    fact.context.about_every(name, weight.names(), _SUMMED)
+    if not one.claim.equality:
         fact.context.need(weight, f"the weight of {name} may be negative")
     alike(fact, one, lambda side: total(times(side, weight), name, lo, hi))
     _without(fact, name)
 
 
-def _equal(fact: Fact, left: Combination, right: Combination) -> None:
-    """Raise unless a fact is left = right, of numbers or of vectors."""
-    if fact.claim is not None:
-        return equation(fact, left, right)
-    same(fact.left, left, "its left side")
-    return same(fact.right, right, "its right side")
-
-
 def _terms(replay: Replay, fact: Fact, name: str) -> Combination:
     """Return the terms of a sum: nothing but the index itself may depend on the index."""
-    own = replay.expression(fact, "of", vectors=fact.claim is None)
-    about_every(fact.context, name, read.names(own))
+    own = replay.expression(fact, "of", vectors=fact.vectors)
+    fact.context.about_every(name, read.names(own), _SUMMED)
     return own
 
 
@@ -398,7 +369,7 @@ def _telescope(replay: Replay, fact: Fact) -> None:
     runs(replay, fact, name, lo, hi, fact.context)
     following = instance(own, {name: of(Symbol(name)) + ONE})
     ends = minus(instance(own, {name: hi}), instance(own, {name: lo}))
-    _equal(fact, total(minus(following, own), name, lo, hi), ends)
+    equation(fact, total(minus(following, own), name, lo, hi), ends)
 
 
 def _split(replay: Replay, fact: Fact) -> None:
@@ -407,15 +378,7 @@ def _split(replay: Replay, fact: Fact) -> None:
     own = _terms(replay, fact, name)
     runs(replay, fact, name, lo, middle, fact.context)
     runs(replay, fact, name, middle, hi, fact.context)
-    _equal(fact, total(own, name, lo, hi), plus(total(own, name, lo, middle), total(own, name, middle, hi)))
-
-
-def _empty(replay: Replay, fact: Fact) -> None:
-    name, lo, hi = replay.name(fact, "index"), replay.number(fact, "lo"), replay.number(fact, "hi")
-    own = _terms(replay, fact, name)
-    runs(replay, fact, name, lo, hi, fact.context)
-    fact.context.need(lo - hi, "the sum may have terms")
-    _equal(fact, total(own, name, lo, hi), {})
+    equation(fact, total(own, name, lo, hi), plus(total(own, name, lo, middle), total(own, name, middle, hi)))
 
 
 def _shift(replay: Replay, fact: Fact) -> None:
@@ -442,9 +405,9 @@ def _windows(replay: Replay, fact: Fact) -> None:
     runs(replay, fact, inner, ZERO, hi, terms.context, terms)
     runs(replay, fact, outer, ZERO, hi, here)
     # What is shown of k and its window is shown for every k, and without regard to j.
-    about_every(here, outer, first.names())
+    here.about_every(outer, first.names(), _SUMMED)
     for one in because:
-        about_every(here, outer, one.names)
+        here.about_every(outer, one.names, _SUMMED)
         if replay.is_fixed(outer, one) or inner in one.names:
             raise WrongError(f"fact {one.number} is not about every {outer}, without regard to {inner}")
     if not here.integer(first) or not here.integer(longest):
@@ -626,114 +589,11 @@ def _with(atom: Atom, vectors: list[Combination]) -> Combination:
     return {Atom(Base("value", (new,), atom.base.function, atom.base.indices)): ONE}
 
 
-# Rules of families of named numbers, and of symbols that stand for e^v.
+def _rare(replay: Replay, fact: Fact) -> None:
+    """Check a line by a rule that few proofs need: a file without it is checked without."""
+    from boundlab.recheck.exponentials import CHECKS
 
-
-def _for_every_index(fact: Fact, index: str, value: Number, here: Context) -> Number:
-    """Return a value by the index of its family, a symbol that runs through all whole numbers ≥ 0."""
-    its = here.find(index)
-    if not its.integer or its.arity or its.low != ZERO or its.above or its.high is not None or index in here.fixed:
-        raise WrongError(f"{index} is to run through all whole numbers ≥ 0")
-    for other in here.closure(value.names()) - {index}:
-        if index in here.needs(other):
-            raise WrongError(f"{other} depends on {index}")
-    fact.names.update(here.closure(value.names()))
-    return value.put({index: of(Symbol(FIRST))})
-
-
-def _family(replay: Replay, fact: Fact) -> None:
-    value, index, here = read.number(fact.data.get("value"), "value"), replay.name(fact, "index"), fact.context
-    replay.has_value(value, here)
-    own = _for_every_index(fact, index, value, here)
-    name, known = declared(replay, fact, value.names() - {index}, family=True)
-    _one_index(replay, fact, name)
-    for gap, strict in known.gaps(own.put({FIRST: of(Symbol(INDEX))})):
-        here.need(gap, f"{name} may lie outside its range", strict=strict)
-    replay.families[name] = own
-    equation(fact, scalar(of(Symbol(name, (of(Symbol(index)),)))), scalar(value))
-
-
-def _one_index(replay: Replay, fact: Fact, name: str) -> None:
-    known = fact.context.find(name)
-    ends = [end for end in (known.low, known.high) if end is not None]
-    if fact.context is not replay.root or known.arity != 1 or not known.guarded or known.integer:
-        raise WrongError(f"{name} has one index, and its range is that of indices ≥ 0")
-    if any(FIRST in end.names() for end in ends):
-        raise WrongError(f"the range of {name} depends on its index")
-
-
-def _unname(replay: Replay, fact: Fact) -> None:
-    (one,) = fact.premises
-    names = [read.name(raw, "unnamed") for raw in read.as_list(fact.data.get("unnamed"), "unnamed")]
-    for name in names:
-        if name not in replay.values and name not in replay.families:
-            raise WrongError(f"{name} is no name of a number")
-    alike(fact, one, lambda side: functools.reduce(functools.partial(_with_values, replay, fact), names, side))
-
-
-def _with_values(replay: Replay, fact: Fact, side: Combination, name: str) -> Combination:
-    def new(symbol: Symbol) -> Number | None:
-        if name not in symbol.names():
-            return None
-        if symbol.name != name or symbol.exponent is not None or any(name in i.names() for i in symbol.indices):
-            raise WrongError(f"{name} occurs in {symbol.key}")
-        if name in replay.values:
-            return replay.values[name]
-        (index,) = symbol.indices
-        fact.context.need(index, f"{name} is named for indices ≥ 0, and this one may be negative")
-        return replay.families[name].put({FIRST: index})
-
-    if any(name in atom.names() for atom in side):
-        raise WrongError(f"{name} occurs in the terms of a sum or in an index")
-    return plus(*({atom: value.mapped(new)} for atom, value in side.items()))
-
-
-# ---------------------------------------------------------------------- powers of e
-
-
-def exponent_of(replay: Replay, own: Number, here: Context) -> Number:
-    """Return v of a product of powers of symbols that stand for powers of e, which is e^v; raises if it is none."""
-    found = ZERO
-    for symbol, count in own.powers("{} is no product of powers of exponentials"):
-        if symbol.name not in replay.exponents:
-            raise WrongError(f"{symbol.key} stands for no power of e")
-        value = replay.exponents[symbol.name]
-        for index in symbol.indices:
-            here.need(index, "the index of an exponential may be negative")
-            value = value.put({FIRST: index})
-        found = found + value * (ONE if symbol.exponent is None else symbol.exponent) * count
-    return found
-
-
-def _exponential(replay: Replay, fact: Fact, key: str) -> tuple[Number, Number]:
-    """Return a power of e that a fact was made with, and its exponent."""
-    own = replay.number(fact, key)
-    found = exponent_of(replay, own, fact.context)
-    replay.use(fact, found)
-    return own, found
-
-
-def _tangent(replay: Replay, fact: Fact) -> None:
-    own, value = _exponential(replay, fact, "of")
-    above(fact, scalar(own - ONE - value))
-
-
-def _monotone(replay: Replay, fact: Fact) -> None:
-    (small, v), (large, w) = _exponential(replay, fact, "small"), _exponential(replay, fact, "large")
-    fact.context.need(w - v, "the exponents may be in the other order")
-    above(fact, scalar(large - small))
-
-
-def _chord(replay: Replay, fact: Fact) -> None:
-    (own, v), (end, s), share = (
-        *(_exponential(replay, fact, key) for key in ("of", "end")),
-        replay.number(fact, "share"),
-    )
-    if v != share * s:
-        raise WrongError(f"the exponent of {own.key} is {v.key}, not {share.key} times {s.key}")
-    fact.context.need(share, "a share may be negative")
-    fact.context.need(ONE - share, "a share may be larger than 1")
-    above(fact, minus(scalar(ONE - share + share * end), scalar(own)))
+    CHECKS[fact.rule](replay, fact)
 
 
 # All but axioms, by name.
@@ -764,13 +624,12 @@ RULES: dict[str, LineRule] = {
     "shift": LineRule(_shift, 0),
     "windows": LineRule(_windows),
     "split vector": LineRule(_split, 0),
-    "empty vector": LineRule(_empty, 0),
     "orthogonal": LineRule(_orthogonal, 0, _NOISE),
     "uncorrelated": LineRule(_uncorrelated, 0, _NOISE),
     "mixture": LineRule(_mixture, 0, own=None),
-    "name family": LineRule(_family, 0),
-    "unname": LineRule(_unname, 1),
-    "exp tangent": LineRule(_tangent, 0),
-    "exp monotone": LineRule(_monotone, 0),
-    "exp chord": LineRule(_chord, 0),
+    "name family": LineRule(_rare, 0),
+    "unname": LineRule(_rare, 1),
+    "exp tangent": LineRule(_rare, 0),
+    "exp monotone": LineRule(_rare, 0),
+    "exp chord": LineRule(_rare, 0),
 }

@@ -22,8 +22,8 @@ class Claim:
     """left ≤ right, left ≥ right or left = right."""
 
     left: Combination
-    relation: str
     right: Combination
+    relation: str = "="
 
     @cached_property
     def body(self) -> Combination:
@@ -204,4 +204,4 @@ def claim(raw: Any, where: str) -> Claim:
     relation = own.get("relation")
     if relation not in ("<=", ">=", "="):
         raise WrongError(f"{where}: {str(relation)[:10]!r} is no relation")
-    return Claim(combination(own.get("left"), where), relation, combination(own.get("right"), where))
+    return Claim(combination(own.get("left"), where), combination(own.get("right"), where), relation)

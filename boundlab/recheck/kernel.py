@@ -22,8 +22,8 @@ from boundlab.recheck._numbers import (
     of,
     rational,
 )
-from boundlab.recheck._replay import CLAIMED, Fact, LineRule, Replay, above, enclosure, equation, range_of, same
-from boundlab.recheck._rules import RULES as OWN_RULES, exponent_of, known_by, law_of
+from boundlab.recheck._replay import CLAIMED, Fact, LineRule, Replay, above, equation, range_of, same, symbols_of
+from boundlab.recheck._rules import RULES as OWN_RULES, known_by, law_of
 from boundlab.recheck._structure import claim, combination, names, number, text
 from boundlab.recheck._terms import (
     UNIT,
@@ -32,6 +32,7 @@ from boundlab.recheck._terms import (
     Combination,
     Context,
     Range,
+    Unshown,
     Vec,
     dot,
     instance,
@@ -204,10 +205,9 @@ def _start(line: _Line) -> None:
 
 
 def _optimality(line: _Line) -> None:
-    if line.fact.claim is not None:
-        raise WrongError("it is an equation of vectors")
-    same(line.fact.left, line.weighted(lambda which: vector(Vec("h", which))), "its left side")
-    same(line.fact.right, {}, "its right side")
+    left, right = line.fact.between
+    same(left, line.weighted(lambda which: vector(Vec("h", which))), "its left side")
+    same(right, {}, "its right side")
 
 
 # By schema: how many arguments it has, what is assumed, and what is ≥ 0 by it.
@@ -472,19 +472,20 @@ __all__ = [
     "Atom",
     "Base",
     "Context",
+    "Fact",
     "Monomial",
     "Number",
     "Range",
     "Replay",
     "Symbol",
+    "Unshown",
     "Vec",
+    "WrongError",
     "begin",
     "claim",
     "combination",
     "dot",
-    "enclosure",
     "exact",
-    "exponent_of",
     "instance",
     "known_by",
     "names",
@@ -495,6 +496,7 @@ __all__ = [
     "range_of",
     "replaced",
     "single",
+    "symbols_of",
     "text",
     "times",
     "total",
@@ -502,17 +504,3 @@ __all__ = [
 ]
 
 REFUSALS = (WrongError, NumberError, TooMuchError)
-
-
-def empty() -> Replay:
-    """Return the checker of a proof in which nothing is declared yet."""
-    begin()
-    nothing: dict[str, Any] = {
-        "problem": None,
-        "symbols": [],
-        "parameters": [],
-        "vectors": {},
-        "functions": {},
-        "slopes": {},
-    }
-    return Replay({**nothing, "laws": [], "contexts": [{"kind": "root"}], "facts": []}, RULES)

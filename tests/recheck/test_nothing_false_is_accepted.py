@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from boundlab.prove._writing import add, trial
 from boundlab.recheck._numbers import begin
 from boundlab.recheck._replay import Replay
 from boundlab.recheck.kernel import REFUSALS, RULES
@@ -74,8 +75,8 @@ def premises(own: tuple[int, ...], many: int) -> Iterator[tuple[int, ...]]:
 def accepted(replay: Replay, line: dict[str, Any]) -> bool:
     begin()
     try:
-        with replay.trial():
-            replay.add(line)
+        with trial(replay):
+            add(replay, line)
     except REFUSALS:
         return False
     return True
