@@ -81,6 +81,18 @@ def number_of(text: str) -> Fraction:
     return (-1 if sign else 1) * Fraction(int(top, 0 if top.startswith("0x") else 10), below)
 
 
+def fraction(raw: Any, where: str) -> Fraction:
+    """Return a fraction that stands there as text or as a whole number; raises if there is none."""
+    if isinstance(raw, int) and not isinstance(raw, bool):
+        return Fraction(raw)
+    if isinstance(raw, str):
+        try:
+            return number_of(raw)
+        except ValueError:
+            pass
+    raise WrongError(f"{where} must be a fraction as text, got {str(raw)[:40]!r}")
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Form:

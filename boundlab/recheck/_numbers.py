@@ -61,17 +61,6 @@ def spend(steps: int) -> None:
             raise TooMuchError(f"more than {MOST} steps of work")
 
 
-def terms_of_power(terms: int, count: int) -> int:
-    """Return how many terms a power of a polynomial may have, at most, or a number above MOST."""
-    found = 1
-    for place in range(1, min(terms, count + 1)):
-        # A binomial coefficient of terms − 1 + count.
-        found = found * (max(terms - 1, count) + place) // place
-        if found > MOST:
-            return found
-    return found
-
-
 # Polynomials of python-flint, in symbols by their places.
 #
 # Of a symbol no more is asked than its ``key``, a text that no other symbol has.
@@ -123,7 +112,8 @@ def spend_power(values: Sequence[Any], count: int) -> None:
     """Count the work of a power of a polynomial, by its coefficients: the terms that it may have, and their digits."""
     if count > 1:
         longest = max((int(one.p).bit_length() + int(one.q).bit_length() for one in values), default=0)
-        spend(terms_of_power(len(values), count) * (1 + count * longest // 64))
+        # So many terms a power has, at most: all products of so many factors.
+        spend(math.comb(max(len(values) - 1, 0) + count, count) * (1 + count * longest // 64))
 
 
 Exact: TypeAlias = Union["Number", int, Fraction]

@@ -484,10 +484,7 @@ class Replay:
                 context.need(of(one), f"the exponent of {symbol.key} may be negative")
 
     def _index(self, index: Number, context: Context, bound: frozenset[str]) -> None:
-        if any(is_own(name) and name not in bound for name in index.names()):
-            raise WrongError(f"the index {index.key} is the index of a sum and stands outside of it")
-        for name in index.names() - bound:
-            context.find(name)
+        self.has_value(index, context, bound)
         if not context.integer(index):
             raise WrongError(f"the index {index.key} is not whole")
 

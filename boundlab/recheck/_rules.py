@@ -1,8 +1,8 @@
 """Rules of algebra, of instances, cases and induction, and of names for numbers."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, final
+import itertools
+from collections.abc import Iterable
+from typing import Any
 
 from boundlab.recheck import _structure as read
 from boundlab.recheck._forms import WrongError
@@ -22,9 +22,6 @@ from boundlab.recheck._replay import (
 )
 from boundlab.recheck._structure import Claim
 from boundlab.recheck._terms import (
-    UNIT,
-    Atom,
-    Base,
     Combination,
     Context,
     Range,
@@ -177,8 +174,8 @@ def _at(replay: Replay, fact: Fact) -> None:
 
 def _join(replay: Replay, fact: Fact) -> None:
     cases = [replay.fact(one, "cases") for one in read.as_list(fact.data.get("cases"), "cases", 2)]
-    one, two = (case.context.origin for case in cases)
-    if one[:1] != ("split",) or one[:4] != two[:4] or {one[4], two[4]} != {0, 1} or one[1] is not fact.context:
+    (one, which), (two, other) = (_part(case, fact.context) for case in cases)
+    if one != two or {which, other} != {0, 1}:
         raise WrongError("the two facts do not belong to the two cases of one split")
     for case in cases:
         same_claim(case.says, fact.says, f"fact {case.number}")
@@ -186,17 +183,21 @@ def _join(replay: Replay, fact: Fact) -> None:
     _take(fact, *cases, without=[name for name in replay.defined if not fact.context.has(name)])
 
 
+def _part(case: Fact, outer: Context) -> tuple[tuple[Any, ...], int]:
+    """Return which split of a case a fact belongs to, and to which part of it."""
+    if case.context.origin[:1] != ("split",) or case.context.parent is not outer:
+        raise WrongError(f"the context of fact {case.number} is of no split of this one")
+    return case.context.origin[2:4], case.context.origin[4]
+
+
 def _lowest(replay: Replay, fact: Fact) -> None:
     (first,) = fact.premises
     rest = replay.fact(fact.data.get("case"), "case")
-    kind, *made = rest.context.origin or ("",)
-    if kind != "split" or made[3] != 1 or made[0] is not fact.context:
-        raise WrongError("the other fact does not belong to the second case of a split")
-    name = str(made[1])
+    (name, at), which = _part(rest, fact.context)
     known = fact.context.find(name)
-    if not known.integer or known.low is None or known.low != made[2]:
+    if which != 1 or not known.integer or known.low != at:
         raise WrongError("the split is not at the lowest whole number")
-    same_claim(first.says, put(rest.says, {name: known.low}), "the lowest case")
+    same_claim(first.says, put(rest.says, {name: at}), "the lowest case")
     same_claim(rest.says, fact.says, "the other cases")
     _take(fact, rest)
 
@@ -339,10 +340,6 @@ def runs(
         here.need(known.high - hi + ONE, f"it is about fewer {name} than are summed", strict=known.below)
 
 
-def _without(fact: Fact, *gone: str) -> None:
-    fact.names.difference_update(gone)
-
-
 def _total(replay: Replay, fact: Fact) -> None:
     (one,) = fact.premises
     name = replay.name(fact, "index")
@@ -353,39 +350,34 @@ def _total(replay: Replay, fact: Fact) -> None:
     if not one.claim.equality:
         fact.context.need(weight, f"the weight of {name} may be negative")
     alike(fact, one, lambda side: total(times(side, weight), name, lo, hi))
-    _without(fact, name)
+    fact.names.discard(name)
 
 
-def _terms(replay: Replay, fact: Fact, name: str) -> Combination:
-    """Return the terms of a sum: nothing but the index itself may depend on the index."""
+def _terms(replay: Replay, fact: Fact, *keys: str) -> tuple[str, Combination, list[Number]]:
+    """Return the index of a sum, its terms, and where its parts end; nothing but the index may depend on the index."""
+    name, ends = replay.name(fact, "index"), [replay.number(fact, key) for key in keys]
     own = replay.expression(fact, "of", vectors=fact.vectors)
     fact.context.about_every(name, read.names(own), _SUMMED)
-    return own
+    for lo, hi in itertools.pairwise(ends):
+        runs(replay, fact, name, lo, hi, fact.context)
+    return name, own, ends
 
 
 def _telescope(replay: Replay, fact: Fact) -> None:
-    name, lo, hi = replay.name(fact, "index"), replay.number(fact, "lo"), replay.number(fact, "hi")
-    own = _terms(replay, fact, name)
-    runs(replay, fact, name, lo, hi, fact.context)
+    name, own, (lo, hi) = _terms(replay, fact, "lo", "hi")
     following = instance(own, {name: of(Symbol(name)) + ONE})
     ends = minus(instance(own, {name: hi}), instance(own, {name: lo}))
     equation(fact, total(minus(following, own), name, lo, hi), ends)
 
 
 def _split(replay: Replay, fact: Fact) -> None:
-    name = replay.name(fact, "index")
-    lo, middle, hi = (replay.number(fact, key) for key in ("lo", "middle", "hi"))
-    own = _terms(replay, fact, name)
-    runs(replay, fact, name, lo, middle, fact.context)
-    runs(replay, fact, name, middle, hi, fact.context)
+    name, own, (lo, middle, hi) = _terms(replay, fact, "lo", "middle", "hi")
     equation(fact, total(own, name, lo, hi), plus(total(own, name, lo, middle), total(own, name, middle, hi)))
 
 
 def _shift(replay: Replay, fact: Fact) -> None:
-    name = replay.name(fact, "index")
-    lo, hi, by = (replay.number(fact, key) for key in ("lo", "hi", "by"))
-    own, here = _terms(replay, fact, name), fact.context
-    runs(replay, fact, name, lo, hi, here)
+    name, own, (lo, hi) = _terms(replay, fact, "lo", "hi")
+    by, here = replay.number(fact, "by"), fact.context
     if not here.integer(by) or name in here.closure(by.names()):
         raise WrongError(f"{by.key} is no shift of a sum over {name}")
     moved = instance(own, {name: of(Symbol(name)) - by})
@@ -418,7 +410,7 @@ def _windows(replay: Replay, fact: Fact) -> None:
     body = terms.says.body
     double = total(total(body, inner, first, k), outer, ZERO, hi)
     above(fact, minus(times(total(body, inner, ZERO, hi), longest), double))
-    _without(fact, inner, outer)
+    fact.names.difference_update((inner, outer))
 
 
 def _says(fact: Fact, value: Number) -> bool:
@@ -426,7 +418,7 @@ def _says(fact: Fact, value: Number) -> bool:
     return own is not None and (own == value or (fact.says.equality and own == -value))
 
 
-# Rules of noise and of random events, by the times and the law that the file declares.
+# Rules of noise and of random events, by the times that the file declares.
 
 _NOISE = frozenset({"bounded-variance"})
 
@@ -478,115 +470,11 @@ def _uncorrelated(replay: Replay, fact: Fact) -> None:
     fact.names.discard(name)
 
 
-@final
-@dataclass(frozen=True)
-class Law:
-    """Who acts in an iteration, and what a register becomes: with @i for the client and @k for the iteration."""
+def _event(replay: Replay, fact: Fact) -> None:
+    """Check a line about a random event: a file without any is checked without the law of events."""
+    from boundlab.recheck.events import mixture
 
-    p: Number
-    p_s: Number
-    clients: Number
-    index: str
-    registers: Mapping[str, tuple[str, Combination]]
-
-    @classmethod
-    def read(cls, raw: Any) -> "Law":
-        """Return the law that stands in a file."""
-        own = read.only(read.as_dict(raw, "law"), ("p", "p_s", "clients", "index", "registers"), "law")
-        registers = {}
-        for name, one in read.as_dict(own.get("registers"), "registers").items():
-            each = read.only(read.as_dict(one, name), ("owner", "branch"), name)
-            if each.get("owner") not in ("client", "server", "any"):
-                raise WrongError(f"nobody owns {name}")
-            registers[name] = each["owner"], read.combination(each.get("branch"), name, vectors=True)
-        p, p_s, clients = (read.number(own.get(key), key) for key in ("p", "p_s", "clients"))
-        return cls(p, p_s, clients, read.name(own.get("index"), "law"), registers)
-
-    def words(self) -> str:
-        """Return what it says, for a reader."""
-        becomes = (
-            f"{name}[…, @k + 1] becomes {read.text(branch)} (by {owner})"
-            for name, (owner, branch) in sorted(self.registers.items())
-        )
-        acts = f"client @i of {self.clients.key} acts with probability {self.p.key}, the server with {self.p_s.key}"
-        return f"events: {acts}; {'; '.join(becomes)}"
-
-
-def law_of(replay: Replay, fact: Fact) -> Law:
-    """Return the law that a fact names."""
-    listed = read.as_list(replay.raw.get("laws"), "laws")
-    which = read.whole(fact.data.get("law"), "law")
-    if not 0 <= which < len(listed):
-        raise WrongError(f"there is no law {which}")
-    return Law.read(listed[which])
-
-
-def _mixture(replay: Replay, fact: Fact) -> None:
-    law, now, here = law_of(replay, fact), replay.number(fact, "now"), fact.context
-    if not here.integer(now):
-        raise WrongError("the number of an event is whole")
-    here.need(now, "the number of an event may be negative")
-    replay.use(fact, law.clients)
-    drawn = any(owner == "any" for owner, _ in law.registers.values())
-    if drawn and law.index in here.closure(read.names(fact.says.left)):
-        raise WrongError(f"{law.index} stands for who acts")
-    parts = [times(_mean(replay, law, atom, now, here), value) for atom, value in fact.says.left.items()]
-    equation(fact, fact.says.left, plus(*parts))
-    # What an event is drawn by, the theorem's assumptions: of that the setting knows.
-    if not fact.axioms:
-        raise WrongError("a law of events is an assumption, and has a name")
-    replay.ask_setting("the law of events")
-
-
-def _mean(replay: Replay, law: Law, atom: Atom, now: Number, here: Context) -> Combination:
-    if atom.ranges:
-        raise WrongError("an event is looked at before anything is summed")
-    if atom.base == UNIT:
-        return {atom: ONE}
-    changed = [one for one in atom.base.vectors if _changes(law, one, now)]
-    for one in atom.base.vectors:
-        if one not in changed and not known_by(replay, one, [now], here):
-            raise WrongError(f"{one.key} may depend on who acts")
-    if not changed:
-        return {atom: ONE}
-    whose = [(law.registers[one.name][0], one.indices) for one in changed]
-    owners = {(kind, indices[0].key if kind == "client" else "") for kind, indices in whose}
-    if len(owners) > 1:
-        raise WrongError(f"{atom.key} mixes registers that different events change")
-    before = [Vec(v.name, (*v.indices[:-1], now)) if v in changed else v for v in atom.base.vectors]
-    old = _with(atom, [vector(v) for v in before])
-    i = of(Symbol(law.index))
-    new = _with(atom, [_branch(law, v, now, i) if v in changed else vector(v) for v in atom.base.vectors])
-    ((owner, _),) = owners
-    if owner == "any":
-        p = law.p.put({"@i": i})
-        return plus(total(times(new, p), law.index, ZERO, law.clients), times(old, law.p_s))
-    p = law.p.put({"@i": changed[0].indices[0]}) if owner == "client" else law.p_s
-    return plus(times(new, p), times(old, ONE - p))
-
-
-def _changes(law: Law, one: Vec, now: Number) -> bool:
-    return one.name in law.registers and bool(one.indices) and one.indices[-1] == now + ONE
-
-
-def _branch(law: Law, one: Vec, now: Number, client: Number) -> Combination:
-    owner, branch = law.registers[one.name]
-    values = {"@k": now}
-    if owner != "server":
-        values["@i"] = client if owner == "any" else one.indices[0]
-    if owner != "any":
-        between = one.indices[0 if owner == "server" else 1 : -1]
-        values |= {f"@{place}": index for place, index in enumerate(between, 1)}
-    return instance(branch, values)
-
-
-def _with(atom: Atom, vectors: list[Combination]) -> Combination:
-    if atom.base.kind == "inner":
-        return dot(vectors[0], vectors[1])
-    new = single(vectors[0])
-    if new is None:
-        raise WrongError("a function is taken at a single vector")
-    return {Atom(Base("value", (new,), atom.base.function, atom.base.indices)): ONE}
+    mixture(replay, fact)
 
 
 def _rare(replay: Replay, fact: Fact) -> None:
@@ -626,7 +514,7 @@ RULES: dict[str, LineRule] = {
     "split vector": LineRule(_split, 0),
     "orthogonal": LineRule(_orthogonal, 0, _NOISE),
     "uncorrelated": LineRule(_uncorrelated, 0, _NOISE),
-    "mixture": LineRule(_mixture, 0, own=None),
+    "mixture": LineRule(_event, 0, own=None),
     "name family": LineRule(_rare, 0),
     "unname": LineRule(_rare, 1),
     "exp tangent": LineRule(_rare, 0),

@@ -1,14 +1,12 @@
 """Reads numbers, atoms and claims of a proof file; every name and every number in it is looked at."""
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
 
-from boundlab.recheck._forms import WrongError, as_dict as as_dict, as_list as as_list, number_of, only as only
+from boundlab.recheck._forms import WrongError, as_dict as as_dict, as_list as as_list, fraction, only as only
 from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, of, once, rational
 from boundlab.recheck._terms import Atom, Base, Combination, Open, Vec, minus, plus, product, times
 
@@ -114,12 +112,11 @@ def _polynomial(raw: Any, where: str) -> Number:
 
 def _product(term: list[Any], where: str) -> Number:
     coefficient, powers = term
-    try:
-        value = number_of(coefficient) if isinstance(coefficient, str) else Fraction(whole(coefficient, where))
-    except ValueError:
-        raise WrongError(f"{where}: {str(coefficient)[:40]!r} is no fraction") from None
-    pairs = [as_list(pair, where, 2) for pair in as_list(powers, where)]
-    return math.prod((symbol(own, where).power(whole(count, where)) for own, count in pairs), start=rational(value))
+    found = rational(fraction(coefficient, where))
+    for pair in as_list(powers, where):
+        own, count = as_list(pair, where, 2)
+        found = found * symbol(own, where).power(whole(count, where))
+    return found
 
 
 def symbol(raw: Any, where: str) -> Number:

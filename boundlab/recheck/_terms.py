@@ -404,15 +404,21 @@ class Context:
         self.split: set[str] = set(own)  # what has a smaller range here
         self.known: dict[tuple[str, bool], bool] = {}
 
+    def chain(self) -> "Iterator[Context]":
+        """Yield it and all that it is a case of."""
+        here: Context | None = self
+        while here is not None:
+            yield here
+            here = here.parent
+
     @property
     def fixed(self) -> set[str]:
         """Symbols that no other value may be given to here: all that were fixed here, or above."""
-        return set(self.fixed_here) if self.parent is None else {*self.fixed_here, *self.parent.fixed}
+        return set().union(*(one.fixed_here for one in self.chain()))
 
     def has_one_value(self, name: str) -> bool:
         """Return whether a symbol stands for a number, or is in a hypothesis: not, as in a case, for a part of them."""
-        own = name in self.fixed_here and self.origin[:1] != ("split",)
-        return own or (self.parent is not None and self.parent.has_one_value(name))
+        return any(name in one.fixed_here and one.origin[:1] != ("split",) for one in self.chain())
 
     def fix(self, name: str) -> None:
         """Note that a symbol has one value here."""
@@ -420,26 +426,18 @@ class Context:
 
     def within(self, other: "Context") -> bool:
         """Return whether it is the other one or below it."""
-        here: Context | None = self
-        while here is not None and here is not other:
-            here = here.parent
-        return here is not None
-
-    def find(self, name: str) -> Range:
-        """Return the range of a symbol; raises if there is none."""
-        here: Context | None = self
-        while here is not None:
-            if name in here.own:
-                return here.own[name]
-            here = here.parent
-        raise WrongError(f"{name} is not declared")
+        return other in self.chain()
 
     def has(self, name: str) -> bool:
         """Return whether a symbol is declared here."""
-        here: Context | None = self
-        while here is not None and name not in here.own:
-            here = here.parent
-        return here is not None
+        return any(name in one.own for one in self.chain())
+
+    def find(self, name: str) -> Range:
+        """Return the range of a symbol; raises if there is none."""
+        for one in self.chain():
+            if name in one.own:
+                return one.own[name]
+        raise WrongError(f"{name} is not declared")
 
     def after(self, name: str, names: Iterable[str], what: str) -> None:
         """Make sure that a symbol is declared after all that it is made of."""
@@ -512,16 +510,13 @@ class Context:
         if constant is not None:
             return constant > 0 or (not strict and constant == 0)
         key = value.key, strict
-        if self.parent is not None and self.parent._was_shown(key):
+        # What was shown above holds in each case of it.
+        if any(one.known.get(key) for one in self.chain()):
             return True
         if key not in self.known:
             self.known[key] = False  # a question that leads to itself is not answered
             self.known[key] = self._by_factors(value, strict=strict)
         return self.known[key]
-
-    def _was_shown(self, key: tuple[str, bool]) -> bool:
-        """Return whether a sign was shown here, or above: it holds in each case of it."""
-        return self.known.get(key, False) or (self.parent is not None and self.parent._was_shown(key))
 
     def _by_factors(self, value: Number, *, strict: bool) -> bool:
         first, parts = value.factors()

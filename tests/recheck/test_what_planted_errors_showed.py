@@ -13,7 +13,7 @@ from proof_files import file_of
 
 from boundlab.prove import Context, Kernel, Proof, ProofError, Script, expr, finite_sum, run
 from boundlab.prove._scalars import scalar, variable
-from boundlab.prove.trace import trace
+from boundlab.prove.trace import trace, with_points
 from boundlab.recheck import SCHEMA, _numbers, recheck_loaded
 from boundlab.recheck._forms import WrongError, as_list
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, begin, of, rational, spent
@@ -178,7 +178,7 @@ MUCH = {"top": [["1", []]], "below": [[[["1", [["a", 1], ["k", place]]] for plac
 @pytest.mark.parametrize(
     ("value", "verdict", "reason"),
     [
-        ({"top": []}, "rejected", "b may lie outside its range"),
+        ({"top": []}, "rejected", "b = 0 may lie outside its range"),
         (nested(400), "rejected", "nested too deeply"),
         (MUCH, "not decided", "it is not checked to its end"),
     ],
@@ -186,7 +186,7 @@ MUCH = {"top": [["1", []]], "below": [[[["1", [["a", 1], ["k", place]]] for plac
 def test_whatever_comes_of_a_proof_it_is_one_of_a_proof_and_no_line_is_counted_that_was_not_checked(
     value: Any, verdict: str, reason: str
 ) -> None:
-    found = recheck_proof(forged(value))
+    found = with_points(forged(value), recheck_proof(forged(value)))
     assert (found.verdict, found.proof, found.checked) == (verdict, True, 0)
     assert reason in found.reason
 
