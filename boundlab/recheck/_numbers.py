@@ -46,12 +46,6 @@ def once(kind: str, text: str, make: Callable[[], T]) -> T:
     return found
 
 
-def spent() -> int:
-    """Return how many steps were taken since :func:`begin`."""
-    now = _SPENT.get()
-    return 0 if now is None else now[0]
-
-
 def spend(steps: int) -> None:
     """Count steps before they are taken; raises :class:`TooMuchError` if there are too many."""
     now = _SPENT.get()

@@ -1,5 +1,6 @@
 """Replays a proof file, fact by fact."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, final
@@ -20,7 +21,6 @@ from boundlab.recheck._terms import (
     minus,
     number_in,
     plus,
-    scalar,
 )
 
 # Lines of a proof file as they were read, and what all rules ask of them.
@@ -62,11 +62,6 @@ class Fact:
             raise WrongError(f"{self.where} is no equation of vectors")
         return self.claim.left, self.claim.right
 
-    @property
-    def relation(self) -> str:
-        """How its sides are related; of vectors they are equal, which says nothing of numbers."""
-        return "an equation of vectors" if self.vectors else self.claim.relation
-
     def text(self) -> str:
         """Return what it says."""
         return read.claim_text(self.claim)
@@ -102,8 +97,8 @@ def equation(fact: Fact, left: Combination, right: Combination) -> None:
 
 def alike(fact: Fact, one: Fact, changed: Callable[[Combination], Combination]) -> None:
     """Raise unless a fact says of changed sides what another one says of its own."""
-    if fact.relation != one.relation:
-        raise WrongError(f"its relation is another one: it is {fact.relation}, not {one.relation}")
+    if (fact.vectors, fact.claim.relation) != (one.vectors, one.claim.relation):
+        raise WrongError("its relation is another one")
     same(fact.claim.left, changed(one.claim.left), "its left side")
     same(fact.claim.right, changed(one.claim.right), "its right side")
 
@@ -258,8 +253,8 @@ class Replay:
         self.facts: list[Fact] = []
         self.lines = read.as_list(raw.get("facts"), "facts")
         self.defined: dict[str, int] = {}  # symbols that a fact says the value of
-        self.trusted: dict[str, int] = {}  # what is taken on trust, and how often
-        self.setting: dict[str, int] = {}  # what only the setting of a theorem can answer for
+        self.trusted = Counter[str]()  # what is taken on trust, and how often
+        self.setting = Counter[str]()  # what only the setting of a theorem can answer for
         self.unchecked: set[int] = set()  # lines that are among these
         self.parameters = {
             read.name(one, "parameters") for one in read.as_list(raw.get("parameters", []), "parameters")
@@ -273,14 +268,9 @@ class Replay:
         if read.as_list(raw.get("contexts"), "contexts")[:1] != [{"kind": "root"}]:
             raise WrongError("the first context is the root")
 
-    def trust(self, what: str, line: Fact | None = None) -> None:
-        """Note that something is taken on trust: a line, or what stands elsewhere."""
-        self.trusted[what] = self.trusted.get(what, 0) + 1
-        self.unchecked.update(() if line is None else (line.number,))
-
-    def ask_setting(self, what: str, line: Fact | None = None) -> None:
-        """Note that only the setting of a theorem can answer for something."""
-        self.setting[what] = self.setting.get(what, 0) + 1
+    def leave(self, book: "Counter[str]", what: str, line: Fact | None = None) -> None:
+        """Note in a book that something is left open: a line, or what stands elsewhere."""
+        book[what] += 1
         self.unchecked.update(() if line is None else (line.number,))
 
     # ------------------------------------------------------------------ declarations
@@ -298,13 +288,10 @@ class Replay:
             raise WrongError(f"context {number} is in no earlier one")
         parent = self.context(above)
         read.only(own, _CONTEXT.get(str(own.get("kind")), ("kind",)), f"context {number}")
-        match own.get("kind"):
-            case "suppose":
-                found = self._supposed(parent, read.whole(own.get("fact"), f"context {number}"))
-            case "split":
-                found = part_of(parent, own, f"context {number}")
-            case other:
-                raise WrongError(f"context {number}: {str(other)[:20]!r} is no kind")
+        if own.get("kind") == "suppose":
+            found = self._supposed(parent, read.whole(own.get("fact"), f"context {number}"))
+        else:
+            found = part_of(parent, own, f"context {number}")
         symbols_of(self, own.get("symbols", []), found)
         self.contexts[number] = found
         return found
@@ -321,10 +308,9 @@ class Replay:
             raise WrongError(f"{where}: {on} begins at {known.low.key}, which is not shown to be whole")
         if parent.has_one_value(on):
             raise WrongError(f"{where}: {on} has one value here: there is no induction on it")
-        every = parent.closure({*own.names(), on})
         parent.about_every(on, own.names(), "on which the induction is")
         ranges = {} if known.high is None else {on: Range(known.low, known.high - ONE, integer=True)}
-        return Context(parent, ranges, every, ("suppose", number))
+        return Context(parent, ranges, parent.closure({*own.names(), on}), ("suppose", number))
 
     def _line(self, number: int) -> dict[str, Any]:
         if not 0 <= number < len(self.lines):
@@ -517,13 +503,7 @@ class Replay:
         if raw is None:
             return None
         values = {f"@{place}": index for place, index in enumerate(one.indices)}
-        found = []
-        for part in read.as_list(raw, one.name):
-            time = number_in(instance(scalar(read.number(part, f"{which} of {one.name}")), values))
-            if time is None:
-                raise WrongError(f"{which} of {one.name} is no number")
-            found.append(time)
-        return found
+        return [read.number(part, f"{which} of {one.name}").put(values) for part in read.as_list(raw, one.name)]
 
 
 def _on_trust(replay: Replay, fact: Fact) -> None:
@@ -532,4 +512,4 @@ def _on_trust(replay: Replay, fact: Fact) -> None:
         raise WrongError("the rule has no name")
     if hidden := frozenset[str]().union(*(one.axioms for one in fact.premises)) - fact.axioms:
         raise WrongError(f"it rests on {', '.join(sorted(hidden))}, too, the file says otherwise")
-    replay.trust(f"a rule that this checker does not replay: {fact.rule}", fact)
+    replay.leave(replay.trusted, f"a rule that this checker does not replay: {fact.rule}", fact)

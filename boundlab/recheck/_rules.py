@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterable
-from typing import Any
 
 from boundlab.recheck import _structure as read
 from boundlab.recheck._forms import WrongError
@@ -133,8 +132,6 @@ def _induction(replay: Replay, fact: Fact) -> None:
     same_claim(base.says, put(hypothesis.says, {on: low}), "the base of the induction")
     same_claim(step.says, put(hypothesis.says, {on: of(Symbol(on)) + ONE}), "the step of the induction")
     same_claim(hypothesis.says, fact.says, "the hypothesis")
-    if fact.says.relation == "=" and not hypothesis.says.equality:
-        raise WrongError("the claim is an equation, the hypothesis is none")
     _take(fact, step)
 
 
@@ -174,8 +171,8 @@ def _at(replay: Replay, fact: Fact) -> None:
 
 def _join(replay: Replay, fact: Fact) -> None:
     cases = [replay.fact(one, "cases") for one in read.as_list(fact.data.get("cases"), "cases", 2)]
-    (one, which), (two, other) = (_part(case, fact.context) for case in cases)
-    if one != two or {which, other} != {0, 1}:
+    one, two = (case.context for case in cases)
+    if not one.completes(two) or one.parent is not fact.context:
         raise WrongError("the two facts do not belong to the two cases of one split")
     for case in cases:
         same_claim(case.says, fact.says, f"fact {case.number}")
@@ -183,19 +180,15 @@ def _join(replay: Replay, fact: Fact) -> None:
     _take(fact, *cases, without=[name for name in replay.defined if not fact.context.has(name)])
 
 
-def _part(case: Fact, outer: Context) -> tuple[tuple[Any, ...], int]:
-    """Return which split of a case a fact belongs to, and to which part of it."""
-    if case.context.origin[:1] != ("split",) or case.context.parent is not outer:
-        raise WrongError(f"the context of fact {case.number} is of no split of this one")
-    return case.context.origin[2:4], case.context.origin[4]
-
-
 def _lowest(replay: Replay, fact: Fact) -> None:
     (first,) = fact.premises
     rest = replay.fact(fact.data.get("case"), "case")
-    (name, at), which = _part(rest, fact.context)
+    kind, *made = rest.context.origin or ("",)
+    if kind != "split" or made[3] != 1 or made[0] is not fact.context:
+        raise WrongError("the other fact does not belong to the second case of a split")
+    name, at = made[1:3]
     known = fact.context.find(name)
-    if which != 1 or not known.integer or known.low != at:
+    if not known.integer or known.low != at:
         raise WrongError("the split is not at the lowest whole number")
     same_claim(first.says, put(rest.says, {name: at}), "the lowest case")
     same_claim(rest.says, fact.says, "the other cases")
@@ -282,7 +275,7 @@ def _norms(replay: Replay, fact: Fact) -> None:
 def _claimed(replay: Replay, fact: Fact) -> None:
     if len(fact.axioms) != 1 or not min(fact.axioms).startswith(CLAIMED):
         raise WrongError("what is only claimed carries the name of its step")
-    replay.trust(f"the {min(fact.axioms)}, which is only claimed", fact)
+    replay.leave(replay.trusted, f"the {min(fact.axioms)}, which is only claimed", fact)
 
 
 # Rules of equations between vectors.
@@ -308,9 +301,7 @@ def _nothing(replay: Replay, fact: Fact) -> None:
     (one,) = fact.premises
     own = replay.vector(fact, "of")
     same_claim(one.says, Claim(dot(own, own), {}, "<="), "a mean square that is 0")
-    left, right = fact.between
-    same(left, own, "its left side")
-    same(right, {}, "its right side")
+    same(minus(*fact.between), own, "left − right")
 
 
 # Rules of finite sums.

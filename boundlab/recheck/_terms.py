@@ -428,6 +428,11 @@ class Context:
         """Return whether it is the other one or below it."""
         return other in self.chain()
 
+    def completes(self, other: "Context") -> bool:
+        """Return whether the two are the parts of one split."""
+        same = self.origin[:1] == ("split",) and self.origin[:4] == other.origin[:4]
+        return same and {self.origin[4], other.origin[4]} == {0, 1}
+
     def has(self, name: str) -> bool:
         """Return whether a symbol is declared here."""
         return any(name in one.own for one in self.chain())
@@ -494,10 +499,7 @@ class Context:
 
     def need_nonzero(self, value: Number) -> None:
         """Make sure that a number is never 0, factor by factor, or note that it is left to others."""
-        first, parts = value.factors()
-        if not first:
-            raise WrongError("a division by 0")
-        for part, _ in parts:
+        for part, _ in value.factors()[1]:
             if not (self.shown(part, strict=True) or self.shown(-part, strict=True)):
                 self._leave(Unshown(self, part, "≠", "something is divided by it"))
 

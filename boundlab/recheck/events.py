@@ -84,7 +84,7 @@ def mixture(replay: Replay, fact: Fact) -> None:
     # What an event is drawn by, the theorem's assumptions: of that the setting knows.
     if not fact.axioms:
         raise WrongError("a law of events is an assumption, and has a name")
-    replay.ask_setting("the law of events")
+    replay.leave(replay.setting, "the law of events")
 
 
 def _mean(replay: Replay, law: Law, atom: Atom, now: Number, here: Context) -> Combination:

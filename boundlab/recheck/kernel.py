@@ -95,10 +95,7 @@ class _Line:
         if slope.get("function") != "f":
             raise WrongError(f"{own.name} is no gradient of an f_i")
         values = {f"@{place}": index for place, index in enumerate(own.indices)}
-        which = []
-        for raw in read.as_list(slope.get("which"), own.name):
-            index = number_in(instance(scalar(read.number(raw, own.name)), values))
-            which.append(ZERO if index is None else index)
+        which = [read.number(raw, own.name).put(values) for raw in read.as_list(slope.get("which"), own.name)]
         at = read.vec(slope.get("at"), own.name)
         return vector(own), tuple(which), Vec(at.name, tuple(one.put(values) for one in at.indices))
 
@@ -204,9 +201,7 @@ def _start(line: _Line) -> None:
 
 
 def _optimality(line: _Line) -> None:
-    left, right = line.fact.between
-    same(left, line.weighted(lambda which: vector(Vec("h", which))), "its left side")
-    same(right, {}, "its right side")
+    same(minus(*line.fact.between), line.weighted(lambda which: vector(Vec("h", which))), "left − right")
 
 
 # By schema: how many arguments it has, what is assumed, and whether a line says what holds by it.
@@ -259,8 +254,7 @@ def _axiom(replay: Replay, fact: Fact) -> None:
         called = str(schema or f"an axiom called {', '.join(sorted(fact.axioms))}")[:_LONG]
         if not called.isprintable():
             raise WrongError("the schema has no name")
-        note = replay.ask_setting if schema else replay.trust
-        note(called, fact)
+        replay.leave(replay.setting if schema else replay.trusted, called, fact)
         return
     many, needed, check = _AXIOMS[schema]
     line = _Line(replay, fact)
@@ -316,7 +310,9 @@ def recheck_proof(raw: Mapping[str, Any]) -> Finding:
         _stated(raw)
         replay = Replay(dict(raw), RULES)
         if raw.get("statement") is not None or replay.vectors:
-            replay.ask_setting("what is declared of symbols and vectors: ranges, parameters, gradients, clocks, draws")
+            replay.leave(
+                replay.setting, "what is declared of symbols and vectors: ranges, parameters, gradients, clocks, draws"
+            )
         facts = list(replay.run())
         conclusions, what = _conclusions(replay, raw)
         told = tuple(_declared(replay))
@@ -381,13 +377,13 @@ def _conclusions(replay: Replay, raw: Mapping[str, Any]) -> tuple[list[Fact], st
             raise WrongError(f"the step {name[:80]!r} is called proved, and rests on what is not")
         if status not in ("proved", "remark") and (fact is None or fact.rule != "claimed"):
             said = "it has no fact" if fact is None else fact.text()
-            replay.trust(f"the step that the file calls {name[:80]!r}, which is not proved: {said}")
+            replay.leave(replay.trusted, f"the step that the file calls {name[:80]!r}, which is not proved: {said}")
     found = [replay.fact(one, "a conclusion") for one in read.as_list(raw.get("conclusions"), "conclusions")]
     if len(set(raw["conclusions"])) < len(found):
         raise WrongError("a conclusion stands twice")
     if not found:
         if raw.get("theorem"):
-            replay.trust(f"{str(raw['theorem'])[:80]}: nothing is concluded")
+            replay.leave(replay.trusted, f"{str(raw['theorem'])[:80]}: nothing is concluded")
         return [], f"{len(replay.facts)} facts follow from what is given"
     _cover(replay, found)
     return found, "; ".join(f"{_case(one)}{one.text()}" for one in found)
@@ -398,18 +394,10 @@ def _cover(replay: Replay, facts: Iterable[Fact]) -> None:
     left = list(dict.fromkeys(fact.context for fact in facts))
     while left != [replay.root]:
         deepest = max(left, key=lambda one: len([*one.chain()]))
-        kind, *made = deepest.origin or ("",)
-        other = next((one for one in left if _siblings(one, deepest)), None)
-        if kind != "split" or other is None:
+        other = next((one for one in left if one.completes(deepest)), None)
+        if other is None or deepest.parent is None:
             raise WrongError("a conclusion holds in one case only")
-        left = [one for one in left if one not in (deepest, other)]
-        if made[0] not in left:
-            left.append(made[0])
-
-
-def _siblings(one: Context, other: Context) -> bool:
-    same = one.origin[:1] == ("split",) and one.origin[:4] == other.origin[:4]
-    return same and {one.origin[4], other.origin[4]} == {0, 1}
+        left = list(dict.fromkeys([*(one for one in left if one not in (deepest, other)), deepest.parent]))
 
 
 def _case(fact: Fact) -> str:

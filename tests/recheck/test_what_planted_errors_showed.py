@@ -16,7 +16,7 @@ from boundlab.prove._scalars import scalar, variable
 from boundlab.prove.trace import trace, with_points
 from boundlab.recheck import SCHEMA, _numbers, recheck_loaded
 from boundlab.recheck._forms import WrongError, as_list
-from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, begin, of, rational, spent
+from boundlab.recheck._numbers import _SPENT, ONE, ZERO, Number, Symbol, begin, of, rational
 from boundlab.recheck._terms import UNIT, Open, Range, Vec, dot, plus, replaced, times, total, vector
 from boundlab.recheck.kernel import recheck_proof
 
@@ -202,6 +202,12 @@ MANY = 50
 SUM, OTHER = (sum((X.power(place) for place in range(MANY)), start=rational(more)) for more in (0, 1))
 LONG = rational(3**8000)
 SQUARE, PRODUCT, FLAT = SUM * SUM, SUM * OTHER, (X**9 - 1) / (X - 1) * (Y**9 - 1) / (Y - 1)
+
+
+def spent() -> int:
+    """Return how many steps were taken since work is counted."""
+    (steps,) = _SPENT.get() or ()
+    return steps
 
 
 @pytest.mark.parametrize(
