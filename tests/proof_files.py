@@ -176,8 +176,8 @@ def edited(raw: Any, edits: Mapping[str, Any]) -> Any:
 def _seen(name: str) -> tuple[Replay, Finding]:
     kept: list[Replay] = []
 
-    def keep(raw: Mapping[str, Any], rules: Any) -> Replay:
-        kept.append(Replay(raw, rules))
+    def keep(*given: Any) -> Replay:
+        kept.append(Replay(*given))
         return kept[0]
 
     with mock.patch("boundlab.recheck.kernel.Replay", keep):

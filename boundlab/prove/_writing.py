@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from boundlab.recheck import Finding, kernel as core
-from boundlab.recheck.kernel import REFUSALS, RULES, Context, Number, Range, Replay, Symbol, Unshown, WrongError
+from boundlab.recheck.kernel import REFUSALS, Context, Number, Range, Replay, Symbol, Unshown, WrongError
 
 
 def empty() -> Replay:
@@ -23,7 +23,7 @@ def empty() -> Replay:
         "functions": {},
         "slopes": {},
     }
-    return Replay({**nothing, "laws": [], "contexts": [{"kind": "root"}], "facts": []}, RULES)
+    return core.opened({**nothing, "laws": [], "contexts": [{"kind": "root"}], "facts": []})
 
 
 def add(replay: Replay, line: dict[str, Any]) -> core.Fact:
@@ -130,7 +130,7 @@ def with_points(raw: dict[str, Any], found: Finding) -> Finding:
     place = -1
     with suppress(*REFUSALS, RecursionError, StopIteration):
         core.begin()
-        replay = Replay(raw, RULES)
+        replay = core.opened(raw)
         left, checked = replay.root.left, replay.run()
         while not _false(left):
             place += 1

@@ -149,10 +149,7 @@ def symbols_of(replay: Any, listed: Any, context: Context) -> None:
             replay.defined[name] = read.whole(own["by"], name)
             context.fix(name)
         elif own.get("exponent") is not None:
-            # Few proofs have any: a file without them is checked without what they need.
-            from boundlab.recheck.exponentials import declare
-
-            declare(replay, context, name, found, read.number(own["exponent"], name))
+            replay.power(replay, context, name, found, read.number(own["exponent"], name))
         elif context.parent is not None:
             raise WrongError(f"{name} is declared in one case, and stands for nothing")
         context.order[name] = len(context.order)
@@ -234,8 +231,13 @@ class LineRule:
 class Replay:
     """A file while it is read: its declarations, and the facts so far."""
 
-    def __init__(self, raw: dict[str, Any], rules: Mapping[str, LineRule]) -> None:
-        self.raw, self.rules = raw, rules
+    def __init__(
+        self,
+        raw: dict[str, Any],
+        rules: Mapping[str, LineRule],
+        power: Callable[["Replay", Context, str, Range, Number], None],
+    ) -> None:
+        self.raw, self.rules, self.power = raw, rules, power  # how a symbol is declared that stands for a power of e
         self.vectors = {
             read.name(name, "vectors"): read.only(read.as_dict(own, f"vector {name}"), _VECTOR, f"vector {name}")
             for name, own in read.as_dict(raw.get("vectors"), "vectors").items()

@@ -461,21 +461,7 @@ def _uncorrelated(replay: Replay, fact: Fact) -> None:
     fact.names.discard(name)
 
 
-def _event(replay: Replay, fact: Fact) -> None:
-    """Check a line about a random event: a file without any is checked without the law of events."""
-    from boundlab.recheck.events import mixture
-
-    mixture(replay, fact)
-
-
-def _rare(replay: Replay, fact: Fact) -> None:
-    """Check a line by a rule that few proofs need: a file without it is checked without."""
-    from boundlab.recheck.exponentials import CHECKS
-
-    CHECKS[fact.rule](replay, fact)
-
-
-# All but axioms, by name.
+# All but axioms and what few proofs need, by name.
 RULES: dict[str, LineRule] = {
     "combine": LineRule(_combine),
     "square": LineRule(_square, 0),
@@ -505,10 +491,4 @@ RULES: dict[str, LineRule] = {
     "split vector": LineRule(_split, 0),
     "orthogonal": LineRule(_orthogonal, 0, _NOISE),
     "uncorrelated": LineRule(_uncorrelated, 0, _NOISE),
-    "mixture": LineRule(_event, 0, own=None),
-    "name family": LineRule(_rare, 0),
-    "unname": LineRule(_rare, 1),
-    "exp tangent": LineRule(_rare, 0),
-    "exp monotone": LineRule(_rare, 0),
-    "exp chord": LineRule(_rare, 0),
 }

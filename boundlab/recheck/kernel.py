@@ -269,7 +269,42 @@ def _axiom(replay: Replay, fact: Fact) -> None:
         raise WrongError(f"the theorem does not assume {', '.join(missing)}")
 
 
-RULES: dict[str, LineRule] = {**OWN_RULES, "axiom": LineRule(_axiom, 0, own=None)}
+# What few proofs need stands in files of its own: a proof that asks for none of it is checked without them.
+
+
+def _event(replay: Replay, fact: Fact) -> None:
+    from boundlab.recheck.events import mixture
+
+    mixture(replay, fact)
+
+
+def _rare(replay: Replay, fact: Fact) -> None:
+    from boundlab.recheck.exponentials import CHECKS
+
+    CHECKS[fact.rule](replay, fact)
+
+
+def _power(replay: Replay, context: Context, name: str, own: Range, value: Number) -> None:
+    from boundlab.recheck.exponentials import declare
+
+    declare(replay, context, name, own, value)
+
+
+RULES: dict[str, LineRule] = {
+    **OWN_RULES,
+    "axiom": LineRule(_axiom, 0, own=None),
+    "mixture": LineRule(_event, 0, own=None),
+    "name family": LineRule(_rare, 0),
+    "unname": LineRule(_rare, 1),
+    "exp tangent": LineRule(_rare, 0),
+    "exp monotone": LineRule(_rare, 0),
+    "exp chord": LineRule(_rare, 0),
+}
+
+
+def opened(raw: dict[str, Any]) -> Replay:
+    """Return the checker of a file, which has looked at no line yet; raises if what it declares is wrong."""
+    return Replay(raw, RULES, _power)
 
 
 # Checks a proof file, and says what it takes for granted.
@@ -308,7 +343,7 @@ def recheck_proof(raw: Mapping[str, Any]) -> Finding:
         begin()
         read.only(dict(raw), _FILE, "the file")
         _stated(raw)
-        replay = Replay(dict(raw), RULES)
+        replay = opened(dict(raw))
         if raw.get("statement") is not None or replay.vectors:
             replay.leave(
                 replay.setting, "what is declared of symbols and vectors: ranges, parameters, gradients, clocks, draws"
@@ -464,6 +499,7 @@ __all__ = [
     "number",
     "number_in",
     "of",
+    "opened",
     "plus",
     "range_of",
     "replaced",
