@@ -176,8 +176,8 @@ def edited(raw: Any, edits: Mapping[str, Any]) -> Any:
 def _seen(name: str) -> tuple[Replay, Finding]:
     kept: list[Replay] = []
 
-    def keep(raw: Mapping[str, Any], rules: Any) -> Replay:
-        kept.append(Replay(raw, rules))
+    def keep(*given: Any) -> Replay:
+        kept.append(Replay(*given))
         return kept[0]
 
     with mock.patch("boundlab.recheck.kernel.Replay", keep):
@@ -223,7 +223,7 @@ def refused(name: str, forged: Mapping[str, Any], number: int) -> str:
     new = Replay.__new__(Replay)
     new.__dict__.update(good.__dict__)
     new.raw, new.lines, new.facts = forged, forged["facts"], good.facts[:number]
-    new._contexts = {key: one for key, one in good._contexts.items() if ("suppose", number) not in _above(one)}
+    new.contexts = {key: one for key, one in good.contexts.items() if ("suppose", number) not in _above(one)}
     try:
         list(new.run())
     except (WrongError, NumberError) as error:

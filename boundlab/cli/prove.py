@@ -226,6 +226,10 @@ def check_again(file: Path, of: str | None, *, quiet: bool, verbose: bool, as_js
     except ValueError as error:
         raise DataError(str(error)) from None
     found = recheck_loaded(raw)
+    if found.proof and not found.accepted:
+        from boundlab.prove.trace import with_points
+
+        found = with_points(raw, found)
     if of is not None and not found.proof:
         raise SpecError("--theorem is about proofs; a certificate names its theorem")
     stated: Mapping[str, Any] | None = raw.get("statement") if found.proof and found.right else None

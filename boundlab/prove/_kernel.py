@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, TypeVar
 
-from boundlab.prove import _terms as lines
+from boundlab.prove import _terms as lines, _writing as writing
 from boundlab.prove._scalars import (
     FIRST,
     Number,
@@ -50,7 +50,7 @@ from boundlab.prove._terms import (
     value_at,
     vector_sum,
 )
-from boundlab.recheck import kernel as core
+from boundlab.recheck import exponentials, kernel as core
 from boundlab.recheck.kernel import ONE, Atom, Range, Symbol, Vec
 
 F = TypeVar("F", Fact, VectorFact)
@@ -140,7 +140,7 @@ class Kernel:
         every = frozenset(axioms).union(*(one.axioms for one in behind))
         at = lines.Places(lambda number: number, lambda case: case.number, self._law)
         with refused():
-            line = self.replay.add(lines.line_of(rule, context, premises, data, lines.says(says, every), at))
+            line = writing.add(self.replay, lines.line_of(rule, context, premises, data, lines.says(says, every), at))
         fact = kind(context, frozenset(line.names), every, rule, premises, data, line.number, key=_KEY, **own)
         self.facts.append(fact)
         return fact
@@ -164,7 +164,7 @@ class Kernel:
     @contextmanager
     def _trial(self, *, keep: bool) -> Iterator[None]:
         """Write what is forgotten afterwards, or, with ``keep``, where something of it is refused."""
-        with refused(), self.replay.trial(keep=keep, also=[self.facts, self.roots]):
+        with refused(), writing.trial(self.replay, keep=keep, also=[self.facts, self.roots]):
             yield
 
     def _law(self, law: Law) -> int:
@@ -287,7 +287,7 @@ class Kernel:
         here = context or self.context
         with self._trial(keep=True):
             raw = {"kind": "suppose", "parent": here.number, "fact": len(self.replay.facts)}
-            child = Context(here, f"the claim is supposed for {on}", self.replay.open_case(raw))
+            child = Context(here, f"the claim is supposed for {on}", writing.open_case(self.replay, raw))
             fact = self.make(claim, child, "suppose", on=on)
             child.supposed = fact
         return fact
@@ -322,8 +322,9 @@ class Kernel:
         with self._trial(keep=True):
             for which, relation in enumerate(("≤", "≥")):
                 raw = {"kind": "split", "parent": here.number, "name": name, "at": number(value), "which": which}
-                child = Context(here, f"{name} {relation} {text(value + step * which)}", self.replay.open_case(raw))
-                self.replay.case(child.number)
+                place = writing.open_case(self.replay, raw)
+                child = Context(here, f"{name} {relation} {text(value + step * which)}", place)
+                writing.case(self.replay, place)
                 found.append(child)
         first, second = found
         first.sibling, second.sibling = second, first
@@ -759,7 +760,7 @@ def exponent(kernel: Kernel, of: Number) -> Scalar:
     """
     own = scalar(of)
     with kernel.trial():
-        return core.exponent_of(kernel.replay, own, kernel.context.checked)
+        return exponentials.exponent_of(kernel.replay, own, kernel.context.checked)
 
 
 def tangent(kernel: Kernel, of: Number, context: Context | None = None) -> Fact:
@@ -784,7 +785,7 @@ def chord(kernel: Kernel, of: Number, share: Number, end: Number, context: Conte
 def enclosure(value: Fraction) -> tuple[Fraction, Fraction]:
     """Return numbers between which e^value lies, for |value| ≤ 1."""
     with refused():
-        low, high = core.enclosure(value)
+        low, high = exponentials.enclosure(value)
     # A few digits suffice, and keep later products short.
     unit = 10**15
     return Fraction(math.floor(low * unit), unit), Fraction(math.ceil(high * unit), unit)

@@ -14,6 +14,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Literal, NoReturn, Self, TypeAlias, final
 
+from boundlab.prove import _writing as writing
 from boundlab.prove._scalars import (
     NUMBER as NUMBER,
     Kind,
@@ -487,7 +488,7 @@ class Context:
 
     def __init__(self, parent: "Context | None" = None, why: str = "", number: int = 0) -> None:
         self.parent, self.why, self.number = parent, why, number
-        self.replay: core.Replay = core.empty() if parent is None else parent.replay
+        self.replay: core.Replay = writing.empty() if parent is None else parent.replay
         # How it came about: the hypothesis that holds there, or the other case of a split.
         self.supposed: Any = None
         self.sibling: Context | None = None
@@ -514,7 +515,7 @@ class Context:
         """
         check_name(name)
         with refused():
-            self.replay.declare(symbol_dict(name, own, by, exponent), self.checked)
+            writing.declare(self.replay, symbol_dict(name, own, by, exponent), self.checked)
         return ZERO if own.arity else of_symbol(Symbol(name))
 
     def find(self, name: str) -> Range | None:

@@ -13,6 +13,7 @@ from boundlab.prove import _terms as lines
 from boundlab.prove._kernel import Kernel, exponential, further
 from boundlab.prove._scalars import REFUSED, ProofError, symbol_dict
 from boundlab.prove._terms import Context, Expr, Law, Lin, Shared
+from boundlab.prove._writing import with_points as with_points
 from boundlab.prove.document import (
     Outcome,
     allowed_axioms,

@@ -14,9 +14,10 @@ from boundlab.recheck._forms import (
     WrongError,
     as_dict,
     as_list,
+    fraction,
     gradient_bound,
+    inner,
     interpolation,
-    number_of,
     only,
     text_of,
 )
@@ -103,7 +104,7 @@ class _Reader:
     def finding(self) -> Finding:
         """Check what the certificate is for."""
         objective = self.form(as_dict(self.raw.get("objective"), "the file: objective"), "objective")
-        value = self.number(self.raw.get("value"), "value")
+        value = fraction(self.raw.get("value"), "value")
         rows = list(self._rows())
         given = tuple(words for _, words in rows if words)
         if self.raw["kind"] == "upper":
@@ -120,7 +121,7 @@ class _Reader:
         """Check objective + Σ_j d_j·‖ℓ_j‖² = value + Σ_k λ_k·row_k, coefficient by coefficient, with d, λ ≥ 0."""
         total = Form(constant=value)
         for place, (row, one) in enumerate(zip(rows, self._list("rows"), strict=True)):
-            weight = self.number(one.get("multiplier"), f"row {place}, multiplier")
+            weight = fraction(one.get("multiplier"), f"row {place}, multiplier")
             if weight < 0:
                 raise WrongError(f"row {place}: the multiplier {_short(weight)} is negative")
             total = total.plus(row, weight)
@@ -137,11 +138,11 @@ class _Reader:
 
         Beside the rows that are given, those of the classes are made here, for all pairs of samples.
         """
-        gram = self._squares("gram", len(self.basis), mirrored=True).gram
+        gram = self._squares("gram", len(self.basis)).gram
         raw = self._list("point")
         if len(raw) != len(self.values):
             raise WrongError(f"point must have {len(self.values)} values, got {len(raw)}")
-        values = [self.number(one, f"point, value {place}") for place, one in enumerate(raw)]
+        values = [fraction(one, f"point, value {place}") for place, one in enumerate(raw)]
         rows = [*given, *(form for one in self.functions for form in one.rows())]
         for place, row in enumerate(rows):
             at = _at(row, gram, values)
@@ -176,22 +177,18 @@ class _Reader:
             else:
                 raise WrongError(f'{where}: kind must be "interpolation", "gradient" or "given", got {kind!r}')
 
-    def _squares(self, name: str, size: int, *, mirrored: bool = False) -> Form:
-        """Return Σ d_j·‖ℓ_j‖² for positive d_j; ``mirrored``: the matrix Σ d_j·ℓ_j·ℓ_jᵀ, entry by entry."""
-        total: dict[tuple[int, int], Fraction] = {}
+    def _squares(self, name: str, size: int) -> Form:
+        """Return Σ d_j·‖ℓ_j‖² for positive d_j."""
+        total = Form()
         for place, raw in enumerate(self._list(name)):
             where = f"{name} {place}"
             one = only(as_dict(raw, where), ("weight", "vector"), where)
-            weight = self.number(one.get("weight"), f"{where}, weight")
+            weight = fraction(one.get("weight"), f"{where}, weight")
             if weight <= 0:
                 raise WrongError(f"{where}: the weight {_short(weight)} is not positive")
             vector = self.vector(one.get("vector"), size, where)
-            for i, left in vector.items():
-                for j, right in vector.items():
-                    if i <= j:
-                        twice = 1 if mirrored or i == j else 2
-                        total[i, j] = total.get((i, j), Fraction(0)) + twice * weight * left * right
-        return Form({}, {pair: entry for pair, entry in total.items() if entry})
+            total = total.plus(inner(vector, vector, weight))
+        return total
 
     def _left_over(self, form: Form) -> str:
         for place, entry in form.values.items():
@@ -201,17 +198,6 @@ class _Reader:
         return _short(form.constant)
 
     # ------------------------------------------------------------------------------------------------ reading
-
-    def number(self, raw: Any, where: str) -> Fraction:
-        """Return a fraction that stands there as text or as a whole number."""
-        if isinstance(raw, int) and not isinstance(raw, bool):
-            return Fraction(raw)
-        if isinstance(raw, str):
-            try:
-                return number_of(raw)
-            except ValueError:
-                pass
-        raise WrongError(f"{where} must be a fraction as text, got {str(raw)[:40]!r}")
 
     def index(self, raw: Any, size: int, where: str) -> int:
         """Return an index below ``size``."""
@@ -224,7 +210,7 @@ class _Reader:
         out: dict[int, Fraction] = {}
         for key, entry in as_dict(raw, where).items():
             place = self.index(int(key) if key.isdecimal() and len(key) < 6 else key, size, f"{where}, index")
-            out[place] = self.number(entry, f"{where}, entry {key}")
+            out[place] = fraction(entry, f"{where}, entry {key}")
         return {place: entry for place, entry in out.items() if entry}
 
     def form(self, raw: Mapping[str, Any], where: str) -> Form:
@@ -236,8 +222,8 @@ class _Reader:
             *places, weight = as_list(entry, f"{where}: an entry of gram", 3)
             i, j = (self.index(one, len(self.basis), f"{where}, gram") for one in places)
             pair = (min(i, j), max(i, j))
-            gram[pair] = gram.get(pair, Fraction(0)) + self.number(weight, f"{where}, gram")
-        constant = self.number(raw.get("constant", 0), f"{where}, constant")
+            gram[pair] = gram.get(pair, Fraction(0)) + fraction(weight, f"{where}, gram")
+        constant = fraction(raw.get("constant", 0), f"{where}, constant")
         return Form(values, {pair: entry for pair, entry in gram.items() if entry}, constant)
 
     def _list(self, key: str) -> list[Any]:
@@ -249,14 +235,14 @@ class _Function:
 
     def __init__(self, reader: _Reader, raw: dict[str, Any], where: str) -> None:
         only(raw, ("mu", "1/L", "gradient_square", "samples"), where)
-        self.mu = reader.number(raw.get("mu", 0), f"{where}, mu")
-        self.inverse = reader.number(raw.get("1/L", 0), f"{where}, 1/L")
+        self.mu = fraction(raw.get("mu", 0), f"{where}, mu")
+        self.inverse = fraction(raw.get("1/L", 0), f"{where}, 1/L")
         if self.inverse < 0 or self.mu * self.inverse >= 1 or (self.mu < 0 and self.mu * self.inverse != -1):
             raise WrongError(
                 f"{where}: no class has curvatures from mu = {_short(self.mu)} with 1/L = {_short(self.inverse)}"
             )
         square = raw.get("gradient_square")
-        self.square = None if square is None else reader.number(square, f"{where}, gradient_square")
+        self.square = None if square is None else fraction(square, f"{where}, gradient_square")
         listed = as_list(raw.get("samples"), f"{where}: samples", most=_MANY)
         self.samples = [
             self._sample(reader, as_dict(one, f"{where}, sample {place}"), f"{where}, sample {place}")
@@ -281,8 +267,11 @@ class _Function:
 
 
 def _at(form: Form, gram: Mapping[tuple[int, int], Fraction], values: Sequence[Fraction]) -> Fraction:
-    linear = sum((weight * values[place] for place, weight in form.values.items()), form.constant)
-    return sum((weight * gram.get(pair, Fraction(0)) for pair, weight in form.gram.items()), linear)
+    """Return a form at a point: of the Gram matrix, entries beside the diagonal stand in a square twice."""
+    found = form.constant + sum(weight * values[place] for place, weight in form.values.items())
+    for (i, j), weight in form.gram.items():
+        found += weight * gram.get((i, j), Fraction(0)) / (1 if i == j else 2)
+    return found
 
 
 def _short(number: Fraction) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, final
+from typing import Any, Literal, TypeVar, final
 
 # What is wrong with a file.
 
@@ -42,6 +42,7 @@ def as_dict(raw: Any, where: str) -> dict[str, Any]:
 
 
 Vector = Mapping[int, Fraction]
+K = TypeVar("K", int, tuple[int, int])
 _DIGITS = 4000  # of an integer in decimal; Python refuses to read much more, and longer ones are hexadecimal
 _WHOLE = rf"[0-9]{{1,{_DIGITS}}}|0x[0-9a-f]+"
 _TEXT = re.compile(rf"(-?)({_WHOLE})(?:/({_WHOLE}))?")
@@ -81,6 +82,18 @@ def number_of(text: str) -> Fraction:
     return (-1 if sign else 1) * Fraction(int(top, 0 if top.startswith("0x") else 10), below)
 
 
+def fraction(raw: Any, where: str) -> Fraction:
+    """Return a fraction that stands there as text or as a whole number; raises if there is none."""
+    if isinstance(raw, int) and not isinstance(raw, bool):
+        return Fraction(raw)
+    if isinstance(raw, str):
+        try:
+            return number_of(raw)
+        except ValueError:
+            pass
+    raise WrongError(f"{where} must be a fraction as text, got {str(raw)[:40]!r}")
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Form:
@@ -99,16 +112,19 @@ class Form:
 
     def plus(self, other: "Form", weight: Fraction = Fraction(1)) -> "Form":
         """Return the form and so many times another one."""
-        values, gram = dict(self.values), dict(self.gram)
-        for place, entry in other.values.items():
-            values[place] = values.get(place, Fraction(0)) + weight * entry
-        for pair, entry in other.gram.items():
-            gram[pair] = gram.get(pair, Fraction(0)) + weight * entry
         return Form(
-            {place: entry for place, entry in values.items() if entry},
-            {pair: entry for pair, entry in gram.items() if entry},
+            _plus(self.values, other.values, weight),
+            _plus(self.gram, other.gram, weight),
             self.constant + weight * other.constant,
         )
+
+
+def _plus(one: Mapping[K, Fraction], other: Mapping[K, Fraction], weight: Fraction) -> dict[K, Fraction]:
+    """Return a sum of coefficients and so many times others, without coefficients 0."""
+    found = dict(one)
+    for key, entry in other.items():
+        found[key] = found.get(key, Fraction(0)) + weight * entry
+    return {key: entry for key, entry in found.items() if entry}
 
 
 def inner(one: Vector, other: Vector, weight: Fraction = Fraction(1)) -> Form:
@@ -123,10 +139,7 @@ def inner(one: Vector, other: Vector, weight: Fraction = Fraction(1)) -> Form:
 
 def minus(one: Vector, other: Vector) -> Vector:
     """Return u − v."""
-    out = dict(one)
-    for place, entry in other.items():
-        out[place] = out.get(place, Fraction(0)) - entry
-    return {place: entry for place, entry in out.items() if entry}
+    return _plus(one, other, Fraction(-1))
 
 
 # What functions of a class are known to obey at any two points: Taylor, Hendrickx and Glineur (2017), Theorem 4.

@@ -1,14 +1,13 @@
 """Replays a proof file, fact by fact."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, final
 
 from boundlab.recheck import _structure as read
 from boundlab.recheck._forms import WrongError
-from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, of, rational
+from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, of
 from boundlab.recheck._structure import Claim
 from boundlab.recheck._terms import (
     FIRST,
@@ -22,7 +21,6 @@ from boundlab.recheck._terms import (
     minus,
     number_in,
     plus,
-    scalar,
 )
 
 # Lines of a proof file as they were read, and what all rules ask of them.
@@ -31,7 +29,7 @@ from boundlab.recheck._terms import (
 @final
 @dataclass(frozen=True, eq=False)
 class Fact:
-    """A line of the file, as it was read: a claim, or an equation of vectors."""
+    """A line of the file, as it was read: a claim, of numbers or, an equation then, of vectors."""
 
     number: int
     rule: str
@@ -39,9 +37,8 @@ class Fact:
     premises: tuple["Fact", ...]
     axioms: frozenset[str]
     data: read.Fields
-    claim: Claim | None = None
-    left: Combination = field(default_factory=dict)
-    right: Combination = field(default_factory=dict)
+    claim: Claim
+    vectors: bool
     names: set[str] = field(default_factory=set)  # all that it depends on
     touched: set[str] = field(default_factory=set)  # all that stands in what it was made of
     beside: list["Fact"] = field(default_factory=list)  # what it rests on in other cases, beside its premises
@@ -54,23 +51,20 @@ class Fact:
     @property
     def says(self) -> Claim:
         """Its claim; raises where it is about vectors."""
-        if self.claim is None:
+        if self.vectors:
             raise WrongError(f"{self.where} is an equation of vectors")
         return self.claim
 
     @property
-    def relation(self) -> str:
-        """How its sides are related; of vectors they are equal, which says nothing of numbers."""
-        return "an equation of vectors" if self.claim is None else self.claim.relation
-
-    @property
-    def sides(self) -> tuple[Combination, Combination]:
-        """Its two sides, of numbers or of vectors."""
-        return (self.left, self.right) if self.claim is None else (self.claim.left, self.claim.right)
+    def between(self) -> tuple[Combination, Combination]:
+        """The two vectors that are equal; raises where it is about numbers."""
+        if not self.vectors:
+            raise WrongError(f"{self.where} is no equation of vectors")
+        return self.claim.left, self.claim.right
 
     def text(self) -> str:
         """Return what it says."""
-        return read.claim_text(self.claim) if self.claim else f"{read.text(self.left)} = {read.text(self.right)}"
+        return read.claim_text(self.claim)
 
 
 def same(found: Combination, wanted: Combination, what: str) -> None:
@@ -90,23 +84,23 @@ def same_claim(given: Claim, wanted: Claim, what: str) -> None:
 
 def put(one: Claim, values: Mapping[str, Number]) -> Claim:
     """Return an instance of a claim."""
-    return Claim(instance(one.left, values), one.relation, instance(one.right, values))
+    return Claim(instance(one.left, values), instance(one.right, values), one.relation)
 
 
 def equation(fact: Fact, left: Combination, right: Combination) -> None:
-    """Raise unless a fact is the equation left = right."""
-    if not fact.says.equality:
+    """Raise unless a fact is the equation left = right, of numbers or of vectors."""
+    if not fact.claim.equality:
         raise WrongError("it is no equation")
-    same(fact.says.left, left, "its left side")
-    same(fact.says.right, right, "its right side")
+    same(fact.claim.left, left, "its left side")
+    same(fact.claim.right, right, "its right side")
 
 
 def alike(fact: Fact, one: Fact, changed: Callable[[Combination], Combination]) -> None:
     """Raise unless a fact says of changed sides what another one says of its own."""
-    if fact.relation != one.relation:
-        raise WrongError(f"its relation is another one: it is {fact.relation}, not {one.relation}")
-    for found, side, which in zip(fact.sides, one.sides, ("left", "right"), strict=True):
-        same(found, changed(side), f"its {which} side")
+    if (fact.vectors, fact.claim.relation) != (one.vectors, one.claim.relation):
+        raise WrongError("its relation is another one")
+    same(fact.claim.left, changed(one.claim.left), "its left side")
+    same(fact.claim.right, changed(one.claim.right), "its right side")
 
 
 def above(fact: Fact, body: Combination) -> None:
@@ -128,7 +122,6 @@ def number_of(fact: Fact) -> Number:
 
 # Stands for the index of a family, a whole number ≥ 0; no file can declare it.
 INDEX = "@0"
-_TERMS = 30
 _SYMBOL = ("name", "low", "high", "above", "below", "integer", "guarded", "arity", "by", "exponent")
 
 
@@ -148,8 +141,7 @@ def symbols_of(replay: Any, listed: Any, context: Context) -> None:
         if name in context.order or is_own(name) or name.startswith("@"):
             raise WrongError(f"{name} is declared twice, or is a kept name")
         found = range_of(own, name)
-        if late := {one for one in found.names() if one not in context.order}:
-            raise WrongError(f"the range of {name} names {', '.join(sorted(late))}, which is not declared before it")
+        context.after(name, found.names(), f"the range of {name} names")
         for end in (found.low, found.high):
             if end is not None:
                 replay.has_value(end.put({FIRST: of(Symbol(INDEX))}), context)
@@ -157,7 +149,7 @@ def symbols_of(replay: Any, listed: Any, context: Context) -> None:
             replay.defined[name] = read.whole(own["by"], name)
             context.fix(name)
         elif own.get("exponent") is not None:
-            _exponential(replay, context, name, found, read.number(own["exponent"], name))
+            replay.power(replay, context, name, found, read.number(own["exponent"], name))
         elif context.parent is not None:
             raise WrongError(f"{name} is declared in one case, and stands for nothing")
         context.order[name] = len(context.order)
@@ -175,41 +167,6 @@ def range_of(own: Mapping[str, Any], name: str) -> Range:
     return found
 
 
-def _exponential(replay: Any, context: Context, name: str, own: Range, value: Number) -> None:
-    """Make sure that e^value lies in a range."""
-    if late := {one for one in value.names() if one not in context.order and not (own.arity and one == FIRST)}:
-        raise WrongError(f"{name} is made of {', '.join(sorted(late))}, which stands not before it")
-    there = value.put({FIRST: of(Symbol(INDEX))})
-    replay.has_value(there, context)
-    if own.integer or own.below or (own.arity and not own.guarded):
-        raise WrongError(f"{name} stands for powers of e, which are not known to be whole, or below something")
-    constant = value.constant
-    if constant is not None:
-        low, high = enclosure(Fraction(constant))
-        if own.arity or own.above or own.low is None or own.high is None:
-            raise WrongError(f"{name} is one number between two others")
-        context.need(rational(low) - own.low, f"{name} may lie outside its range")
-        context.need(own.high - rational(high), f"{name} may lie outside its range")
-    elif own.high is not None or own.low not in (None, ZERO, ONE):
-        raise WrongError(f"{name} has no such range")
-    elif own.low == ONE:
-        context.need(there, f"{name} may be below 1", strict=own.above)
-    context.meaning[name] = value.names() - {FIRST}
-    context.fix(name)
-    replay.exponents[name] = value
-
-
-def enclosure(value: Fraction) -> tuple[Fraction, Fraction]:
-    """Return numbers between which e^value lies, for |value| ≤ 1: its series, and twice the first term left out."""
-    if abs(value) > 1:
-        raise WrongError(f"e^({value}): an exponent between -1 and 1 is expected")
-    found, term = Fraction(0), Fraction(1)
-    for count in range(1, _TERMS + 1):
-        found += term
-        term = term * value / count
-    return found - 2 * abs(term), found + 2 * abs(term)
-
-
 def _flag(own: Mapping[str, Any], key: str) -> bool:
     if own.get(key) not in (True, False) or not isinstance(own[key], bool):
         raise WrongError(f"{key} is true or false")
@@ -222,8 +179,7 @@ def part_of(parent: Context, own: Mapping[str, Any], where: str) -> Context:
     which, known = read.whole(own.get("which"), where), parent.find(name)
     if known.arity or which not in (0, 1):
         raise WrongError(f"{where}: {name} is no symbol with a range, or there is no part {which}")
-    if any(parent.order.get(one, len(parent.order)) >= parent.order[name] for one in at.names()):
-        raise WrongError(f"{where}: {name} is split at {at.key}, whose symbols are not declared before it")
+    parent.after(name, at.names(), f"{where}: {name} is split at")
     if at.bottom != ONE:
         parent.need_nonzero(at.bottom)
     if known.integer and not parent.integer(at):
@@ -275,8 +231,13 @@ class LineRule:
 class Replay:
     """A file while it is read: its declarations, and the facts so far."""
 
-    def __init__(self, raw: dict[str, Any], rules: Mapping[str, LineRule]) -> None:
-        self.raw, self.rules = raw, rules
+    def __init__(
+        self,
+        raw: dict[str, Any],
+        rules: Mapping[str, LineRule],
+        power: Callable[["Replay", Context, str, Range, Number], None],
+    ) -> None:
+        self.raw, self.rules, self.power = raw, rules, power  # how a symbol is declared that stands for a power of e
         self.vectors = {
             read.name(name, "vectors"): read.only(read.as_dict(own, f"vector {name}"), _VECTOR, f"vector {name}")
             for name, own in read.as_dict(raw.get("vectors"), "vectors").items()
@@ -294,8 +255,8 @@ class Replay:
         self.facts: list[Fact] = []
         self.lines = read.as_list(raw.get("facts"), "facts")
         self.defined: dict[str, int] = {}  # symbols that a fact says the value of
-        self.trusted: dict[str, int] = {}  # what is taken on trust, and how often
-        self.setting: dict[str, int] = {}  # what only the setting of a theorem can answer for
+        self.trusted = Counter[str]()  # what is taken on trust, and how often
+        self.setting = Counter[str]()  # what only the setting of a theorem can answer for
         self.unchecked: set[int] = set()  # lines that are among these
         self.parameters = {
             read.name(one, "parameters") for one in read.as_list(raw.get("parameters", []), "parameters")
@@ -304,27 +265,22 @@ class Replay:
         self.values: dict[str, Number] = {}
         self.families: dict[str, Number] = {}
         self.exponents: dict[str, Number] = {}
-        self._contexts: dict[int, Context] = {0: root_of(self)}
-        self.root = self._contexts[0]
+        self.contexts: dict[int, Context] = {0: root_of(self)}
+        self.root = self.contexts[0]
         if read.as_list(raw.get("contexts"), "contexts")[:1] != [{"kind": "root"}]:
             raise WrongError("the first context is the root")
 
-    def trust(self, what: str, line: Fact | None = None) -> None:
-        """Note that something is taken on trust: a line, or what stands elsewhere."""
-        self.trusted[what] = self.trusted.get(what, 0) + 1
-        self.unchecked.update(() if line is None else (line.number,))
-
-    def ask_setting(self, what: str, line: Fact | None = None) -> None:
-        """Note that only the setting of a theorem can answer for something."""
-        self.setting[what] = self.setting.get(what, 0) + 1
+    def leave(self, book: "Counter[str]", what: str, line: Fact | None = None) -> None:
+        """Note in a book that something is left open: a line, or what stands elsewhere."""
+        book[what] += 1
         self.unchecked.update(() if line is None else (line.number,))
 
     # ------------------------------------------------------------------ declarations
 
     def context(self, number: int) -> Context:
         """Return a context of the file; ranges are made here, from how it came about."""
-        if number in self._contexts:
-            return self._contexts[number]
+        if number in self.contexts:
+            return self.contexts[number]
         listed = read.as_list(self.raw.get("contexts"), "contexts")
         if not 0 <= number < len(listed):
             raise WrongError(f"there is no context {number}")
@@ -334,15 +290,12 @@ class Replay:
             raise WrongError(f"context {number} is in no earlier one")
         parent = self.context(above)
         read.only(own, _CONTEXT.get(str(own.get("kind")), ("kind",)), f"context {number}")
-        match own.get("kind"):
-            case "suppose":
-                found = self._supposed(parent, read.whole(own.get("fact"), f"context {number}"))
-            case "split":
-                found = part_of(parent, own, f"context {number}")
-            case other:
-                raise WrongError(f"context {number}: {str(other)[:20]!r} is no kind")
+        if own.get("kind") == "suppose":
+            found = self._supposed(parent, read.whole(own.get("fact"), f"context {number}"))
+        else:
+            found = part_of(parent, own, f"context {number}")
         symbols_of(self, own.get("symbols", []), found)
-        self._contexts[number] = found
+        self.contexts[number] = found
         return found
 
     def _supposed(self, parent: Context, number: int) -> Context:
@@ -357,12 +310,9 @@ class Replay:
             raise WrongError(f"{where}: {on} begins at {known.low.key}, which is not shown to be whole")
         if parent.has_one_value(on):
             raise WrongError(f"{where}: {on} has one value here: there is no induction on it")
-        every = parent.closure({*own.names(), on})
-        for other in parent.closure(own.names()) - {on}:
-            if on in parent.needs(other):
-                raise WrongError(f"{where}: {other} depends on {on}, on which the induction is")
+        parent.about_every(on, own.names(), "on which the induction is")
         ranges = {} if known.high is None else {on: Range(known.low, known.high - ONE, integer=True)}
-        return Context(parent, ranges, every, ("suppose", number))
+        return Context(parent, ranges, parent.closure({*own.names(), on}), ("suppose", number))
 
     def _line(self, number: int) -> dict[str, Any]:
         if not 0 <= number < len(self.lines):
@@ -376,9 +326,9 @@ class Replay:
         for number in range(len(self.facts), len(self.lines)):
             where = f"fact {number}"
             try:
-                fact = self._read(number)
+                fact = self.read(number)
                 where = fact.where
-                self._complete(fact)
+                self.keep(fact)
             except (WrongError, NumberError) as error:
                 told = str(error)
                 raise WrongError(told if told.startswith("fact ") else f"{where}: {told}") from None
@@ -386,81 +336,12 @@ class Replay:
         if missing := [name for name, by in self.defined.items() if not self._defines(by, name)]:
             raise WrongError(f"no fact says what {', '.join(missing)} is")
 
-    def _complete(self, fact: Fact) -> None:
-        self._well_formed(fact)
+    def keep(self, fact: Fact) -> None:
+        """Check a line that was read, and keep it; raises if it is wrong."""
+        for side in (fact.claim.left, fact.claim.right):
+            self.well_formed(side, fact.context)
         self._check(fact)
         self.facts.append(fact)
-
-    def add(self, line: dict[str, Any]) -> Fact:
-        """Check a line that is written now, and keep it; here a sign that is not shown is refused, not left to others.
-
-        Raises
-        ------
-        WrongError
-            If the line is wrong; then nothing of it stays.
-        """
-        with self.trial(keep=True):
-            self.lines.append(line)
-            fact = self._read(len(self.lines) - 1)
-            self._complete(fact)
-            self._all_shown()
-        return fact
-
-    @contextmanager
-    def trial(self, *, keep: bool = False, also: Iterable[Any] = ()) -> Iterator[None]:
-        """Declare and check what is forgotten afterwards, or, with ``keep``, where one of it is wrong.
-
-        Parameters
-        ----------
-        also
-            Books of who writes the proof, which only grow.
-        """
-        growing: list[Any] = [
-            *also,
-            self.raw["contexts"],
-            self.lines,
-            self.facts,
-            self.defined,
-            self.values,
-            self.families,
-        ]
-        growing += [self.exponents, self._contexts, *(own for one in self._contexts.values() for own in one.books())]
-        counted: tuple[Any, ...] = self.trusted, self.setting, self.unchecked
-        sizes, before = [len(own) for own in growing], [own.copy() for own in counted]
-        try:
-            yield
-        except BaseException:
-            keep = False
-            raise
-        finally:
-            if not keep:
-                for own, size in zip(growing, sizes, strict=True):
-                    while len(own) > size:
-                        own.pop() if isinstance(own, list) else own.popitem()
-                for own, old in zip(counted, before, strict=True):
-                    own.clear()
-                    own.update(old)
-
-    def declare(self, raw: dict[str, Any], context: Context) -> None:
-        """Declare a symbol of a proof that is written now; raises as :meth:`add`."""
-        with self.trial(keep=True):
-            symbols_of(self, [raw], context)
-            self._all_shown()
-
-    def case(self, number: int) -> Context:
-        """Return a case that is opened now; raises as :meth:`add`."""
-        found = self.context(number)
-        self._all_shown()
-        return found
-
-    def open_case(self, raw: dict[str, Any]) -> int:
-        """Note how a case came about, and return its number; it is looked at when a line stands in it."""
-        self.raw["contexts"].append(raw)
-        return len(self.raw["contexts"]) - 1
-
-    def _all_shown(self) -> None:
-        if self.root.left:
-            raise WrongError("; ".join(f"{what}: {sign} is not shown" for sign, what in self.root.left.items()))
 
     def _check(self, fact: Fact) -> None:
         rule = self.rules.get(fact.rule)
@@ -487,7 +368,8 @@ class Replay:
             raise WrongError(f"fact {place} is no earlier fact")
         return self.facts[place]
 
-    def _read(self, number: int) -> Fact:
+    def read(self, number: int) -> Fact:
+        """Read a line."""
         line, where = self._line(number), f"fact {number}"
         rule = line.get("rule")
         if not isinstance(rule, str):
@@ -501,15 +383,15 @@ class Replay:
         if not all(isinstance(one, str) for one in axioms):
             raise WrongError("axioms are named by texts")
         data = read.Fields(read.as_dict(line.get("data"), where))
-        read.only(line, (*_FACT, *(("claim",) if "claim" in line else ("left", "right"))), where)
-        if "claim" in line:
-            fact = Fact(number, rule, context, premises, frozenset(axioms), data, read.claim(line["claim"], where))
-            own = fact.says.names()
+        vectors = "claim" not in line
+        if vectors:
+            left, right = (read.combination(line.get(side), where, vectors=True) for side in ("left", "right"))
+            claim = Claim(left, right)
         else:
-            sides = [read.combination(line.get(side), where, vectors=True) for side in ("left", "right")]
-            fact = Fact(number, rule, context, premises, frozenset(axioms), data, None, sides[0], sides[1])
-            own = read.names(sides[0]) | read.names(sides[1])
-        fact.names.update(context.closure(own.union(*(one.names for one in premises))))
+            claim = read.claim(line["claim"], where)
+        read.only(line, (*_FACT, *(("left", "right") if vectors else ("claim",))), where)
+        fact = Fact(number, rule, context, premises, frozenset(axioms), data, claim, vectors)
+        fact.names.update(context.closure(claim.names().union(*(one.names for one in premises))))
         fact.touched.update(fact.names.union(*(one.touched for one in premises)))
         return fact
 
@@ -555,11 +437,6 @@ class Replay:
 
     # ------------------------------------------------------------------ what has a meaning
 
-    def _well_formed(self, fact: Fact) -> None:
-        sides = (fact.left, fact.right) if fact.claim is None else (fact.claim.left, fact.claim.right)
-        for side in sides:
-            self.well_formed(side, fact.context)
-
     def well_formed(self, side: Combination, context: Context) -> None:
         """Make sure that a combination means something: known names, whole indices, no division by what may be 0."""
         for atom, value in side.items():
@@ -595,10 +472,7 @@ class Replay:
                 context.need(of(one), f"the exponent of {symbol.key} may be negative")
 
     def _index(self, index: Number, context: Context, bound: frozenset[str]) -> None:
-        if any(is_own(name) and name not in bound for name in index.names()):
-            raise WrongError(f"the index {index.key} is the index of a sum and stands outside of it")
-        for name in index.names() - bound:
-            context.find(name)
+        self.has_value(index, context, bound)
         if not context.integer(index):
             raise WrongError(f"the index {index.key} is not whole")
 
@@ -631,13 +505,7 @@ class Replay:
         if raw is None:
             return None
         values = {f"@{place}": index for place, index in enumerate(one.indices)}
-        found = []
-        for part in read.as_list(raw, one.name):
-            time = number_in(instance(scalar(read.number(part, f"{which} of {one.name}")), values))
-            if time is None:
-                raise WrongError(f"{which} of {one.name} is no number")
-            found.append(time)
-        return found
+        return [read.number(part, f"{which} of {one.name}").put(values) for part in read.as_list(raw, one.name)]
 
 
 def _on_trust(replay: Replay, fact: Fact) -> None:
@@ -646,4 +514,4 @@ def _on_trust(replay: Replay, fact: Fact) -> None:
         raise WrongError("the rule has no name")
     if hidden := frozenset[str]().union(*(one.axioms for one in fact.premises)) - fact.axioms:
         raise WrongError(f"it rests on {', '.join(sorted(hidden))}, too, the file says otherwise")
-    replay.trust(f"a rule that this checker does not replay: {fact.rule}", fact)
+    replay.leave(replay.trusted, f"a rule that this checker does not replay: {fact.rule}", fact)

@@ -1,16 +1,13 @@
 """Rules of algebra, of instances, cases and induction, and of names for numbers."""
 
-import functools
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, final
+import itertools
+from collections.abc import Iterable
 
 from boundlab.recheck import _structure as read
 from boundlab.recheck._forms import WrongError
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
 from boundlab.recheck._replay import (
     CLAIMED,
-    INDEX,
     Fact,
     LineRule,
     Replay,
@@ -24,10 +21,6 @@ from boundlab.recheck._replay import (
 )
 from boundlab.recheck._structure import Claim
 from boundlab.recheck._terms import (
-    FIRST,
-    UNIT,
-    Atom,
-    Base,
     Combination,
     Context,
     Range,
@@ -99,16 +92,18 @@ def _end(replay: Replay, fact: Fact) -> None:
 def _against(replay: Replay, fact: Fact) -> None:
     (one,) = fact.premises
     own = replay.vector(fact, "vector")
-    equation(fact, dot(one.left, own), dot(one.right, own))
+    left, right = one.between
+    equation(fact, dot(left, own), dot(right, own))
 
 
 def _replace(_: Replay, fact: Fact) -> None:
     current = fact.says.left
     for one in fact.premises:
-        old = single(one.left)
+        left, right = one.between
+        old = single(left)
         if old is None:
             raise WrongError(f"the left side of fact {one.number} is no single vector")
-        current = replaced(current, old, one.right)
+        current = replaced(current, old, right)
     equation(fact, fact.says.left, current)
 
 
@@ -130,17 +125,13 @@ def _induction(replay: Replay, fact: Fact) -> None:
         raise WrongError(f"vectors depend on {on}: there is no induction on it")
     for here in (step.context, fact.context):
         # Where another symbol has no value for some of these numbers, the step is shown for the others only.
-        for other in here.closure(step.names) - {on}:
-            if on in here.needs(other):
-                raise WrongError(f"{other} depends on {on}, on which the induction is")
+        here.about_every(on, step.names, "on which the induction is")
     low = fact.context.find(on).low
     if low is None:
         raise WrongError(f"{on} has no lower end")
     same_claim(base.says, put(hypothesis.says, {on: low}), "the base of the induction")
     same_claim(step.says, put(hypothesis.says, {on: of(Symbol(on)) + ONE}), "the step of the induction")
     same_claim(hypothesis.says, fact.says, "the hypothesis")
-    if fact.says.relation == "=" and not hypothesis.says.equality:
-        raise WrongError("the claim is an equation, the hypothesis is none")
     _take(fact, step)
 
 
@@ -166,13 +157,10 @@ def _at(replay: Replay, fact: Fact) -> None:
         if replay.is_fixed(name, one):
             raise WrongError(f"{name} is fixed here: no other value can be given to it")
         replay.use(fact, value)
-        if known.integer and not here.integer(value):
-            raise WrongError(f"{name} is whole, which {value.key} is not")
         own = known.put(values)
         for end in (own.low, own.high):
             replay.use(fact, end or ZERO)
-        for gap, strict in own.gaps(value):
-            here.need(gap, f"{name} = {value.key} may lie outside its range", strict=strict)
+        here.lies_in(own, value, name)
     for other in there.closure(one.names) - values.keys():
         if touched := there.needs(other) & values.keys():
             raise WrongError(f"{other} depends on {', '.join(sorted(touched))}: it needs a value, too")
@@ -183,8 +171,8 @@ def _at(replay: Replay, fact: Fact) -> None:
 
 def _join(replay: Replay, fact: Fact) -> None:
     cases = [replay.fact(one, "cases") for one in read.as_list(fact.data.get("cases"), "cases", 2)]
-    one, two = (case.context.origin for case in cases)
-    if one[:1] != ("split",) or one[:4] != two[:4] or {one[4], two[4]} != {0, 1} or one[1] is not fact.context:
+    one, two = (case.context for case in cases)
+    if not one.completes(two) or one.parent is not fact.context:
         raise WrongError("the two facts do not belong to the two cases of one split")
     for case in cases:
         same_claim(case.says, fact.says, f"fact {case.number}")
@@ -198,11 +186,11 @@ def _lowest(replay: Replay, fact: Fact) -> None:
     kind, *made = rest.context.origin or ("",)
     if kind != "split" or made[3] != 1 or made[0] is not fact.context:
         raise WrongError("the other fact does not belong to the second case of a split")
-    name = str(made[1])
+    name, at = made[1:3]
     known = fact.context.find(name)
-    if not known.integer or known.low is None or known.low != made[2]:
+    if not known.integer or known.low != at:
         raise WrongError("the split is not at the lowest whole number")
-    same_claim(first.says, put(rest.says, {name: known.low}), "the lowest case")
+    same_claim(first.says, put(rest.says, {name: at}), "the lowest case")
     same_claim(rest.says, fact.says, "the other cases")
     _take(fact, rest)
 
@@ -216,9 +204,7 @@ def declared(replay: Replay, fact: Fact, names: set[str], *, family: bool = Fals
     if replay.defined.get(name) != fact.number or name not in here.own or name in here.split:
         raise WrongError(f"{name} is not declared as what this fact says")
     known = here.find(name)
-    for other in names:
-        if other not in here.order or here.order[other] >= here.order[name]:
-            raise WrongError(f"{name} is made of {other}, which is not declared before it")
+    here.after(name, names, f"{name} is made of")
     here.meaning[name] = set(names)
     if bool(known.arity) is not family:
         raise WrongError(f"{name} is {'a family' if known.arity else 'one number'}")
@@ -229,10 +215,7 @@ def _name(replay: Replay, fact: Fact) -> None:
     value = read.number(fact.data.get("value"), "value")
     replay.has_value(value, fact.context)
     name, known = declared(replay, fact, value.names())
-    for gap, strict in known.gaps(value):
-        fact.context.need(gap, f"{name} may lie outside its range", strict=strict)
-    if known.integer and not fact.context.integer(value):
-        raise WrongError(f"{name} is whole, which {value.key} is not")
+    fact.context.lies_in(known, value, name)
     replay.values[name] = value
     equation(fact, scalar(of(Symbol(name))), scalar(value))
 
@@ -258,7 +241,7 @@ def _define(replay: Replay, fact: Fact) -> None:
         raise WrongError(f"{name} has a lower end, and nothing else is known of it")
     if least.axioms or least.context is not replay.root or name in least.touched:
         raise WrongError(f"the range of {name} rests on more than numbers")
-    same_claim(least.says, Claim(value, ">=", scalar(known.low)), f"the range of {name}")
+    same_claim(least.says, Claim(value, scalar(known.low), ">="), f"the range of {name}")
     if more := least.names - fact.context.closure(read.names(value) | known.low.names()):
         raise WrongError(f"the range of {name} is shown only where {', '.join(sorted(more))} has a value")
     equation(fact, scalar(of(Symbol(name))), value)
@@ -267,7 +250,7 @@ def _define(replay: Replay, fact: Fact) -> None:
 def _by_squares(replay: Replay, fact: Fact) -> None:
     (squares,) = fact.premises
     x, y = replay.number(fact, "one"), replay.number(fact, "other")
-    wanted = Claim(scalar(x * x), "=" if squares.says.equality else "<=", scalar(y * y))
+    wanted = Claim(scalar(x * x), scalar(y * y), "=" if squares.says.equality else "<=")
     same_claim(squares.says, wanted, "the comparison of the squares")
     fact.context.need(y, "the larger side may be negative")
     if squares.says.equality:
@@ -284,7 +267,7 @@ def _norms(replay: Replay, fact: Fact) -> None:
     if sign not in (ONE, -ONE):
         raise WrongError("the sign is 1 or -1")
     for one, own, size in zip(pair, (u, v), (e, h), strict=True):
-        same_claim(one.says, Claim(dot(own, own), "<=", scalar(size * size)), f"the bound on a norm, fact {one.number}")
+        same_claim(one.says, Claim(dot(own, own), scalar(size * size), "<="), f"the bound on a norm, fact {one.number}")
         fact.context.need(size, "the bound on a norm may be negative")
     above(fact, minus(scalar(e * h), times(dot(u, v), sign)))
 
@@ -292,7 +275,7 @@ def _norms(replay: Replay, fact: Fact) -> None:
 def _claimed(replay: Replay, fact: Fact) -> None:
     if len(fact.axioms) != 1 or not min(fact.axioms).startswith(CLAIMED):
         raise WrongError("what is only claimed carries the name of its step")
-    replay.trust(f"the {min(fact.axioms)}, which is only claimed", fact)
+    replay.leave(replay.trusted, f"the {min(fact.axioms)}, which is only claimed", fact)
 
 
 # Rules of equations between vectors.
@@ -303,32 +286,27 @@ def _combined(replay: Replay, fact: Fact) -> None:
     others = read.as_list(fact.data.get("vectors"), "vectors", len(fact.premises) - len(factors))
     parts: list[Combination] = []
     for place, (raw, one) in enumerate(zip(factors, fact.premises, strict=False)):
-        if one.claim is not None:
-            raise WrongError(f"fact {one.number} is no equation of vectors")
         own = read.number(raw, f"multiplier {place}")
         replay.use(fact, own)
-        parts.append(times(minus(one.left, one.right), own))
+        parts.append(times(minus(*one.between), own))
     for raw, one in zip(others, fact.premises[len(factors) :], strict=True):
         own_vector = replay.combination_of(fact, raw, "a vector")
         if not one.says.equality:
             raise WrongError("only an equation between numbers multiplies a vector")
         parts.append(times(own_vector, number_of(one)))
-    if fact.claim is not None:
-        raise WrongError("it is an equation of vectors")
-    same(minus(fact.left, fact.right), plus(*parts), "left − right − Σ multiplier·equation")
+    same(minus(*fact.between), plus(*parts), "left − right − Σ multiplier·equation")
 
 
 def _nothing(replay: Replay, fact: Fact) -> None:
     (one,) = fact.premises
     own = replay.vector(fact, "of")
-    same_claim(one.says, Claim(dot(own, own), "<=", {}), "a mean square that is 0")
-    if fact.claim is not None:
-        raise WrongError("it is an equation of vectors")
-    same(fact.left, own, "its left side")
-    same(fact.right, {}, "its right side")
+    same_claim(one.says, Claim(dot(own, own), {}, "<="), "a mean square that is 0")
+    same(minus(*fact.between), own, "left − right")
 
 
 # Rules of finite sums.
+
+_SUMMED = "which is summed over"
 
 
 def runs(
@@ -343,7 +321,7 @@ def runs(
     for end in (lo, hi):
         if not here.integer(end) or name in here.closure(end.names()):
             raise WrongError(f"{end.key} is no end of a sum over {name}")
-    about_every(here, name, over.names if over is not None else ())
+    here.about_every(name, over.names if over is not None else (), _SUMMED)
     here.need(hi - lo, f"the range of the sum over {name} may be reversed")
     if known.low is not None:
         replay.use(fact, known.low)
@@ -353,76 +331,44 @@ def runs(
         here.need(known.high - hi + ONE, f"it is about fewer {name} than are summed", strict=known.below)
 
 
-def about_every(here: Context, name: str, names: Iterable[str]) -> None:
-    """Make sure that nothing which these are made of has a value for some values of a symbol only."""
-    for other in here.closure(names) - {name}:
-        if name in here.needs(other):
-            raise WrongError(f"{other} depends on {name}, which is summed over")
-
-
-def _without(fact: Fact, *gone: str) -> None:
-    fact.names.difference_update(gone)
-
-
 def _total(replay: Replay, fact: Fact) -> None:
     (one,) = fact.premises
     name = replay.name(fact, "index")
     lo, hi, weight = (replay.number(fact, key) for key in ("lo", "hi", "weight"))
     # In a smaller case a weight may be ≥ 0 for some of these indices only.
     runs(replay, fact, name, lo, hi, fact.context, one)
-    about_every(fact.context, name, weight.names())
-    if one.claim is not None and not one.claim.equality:
+    fact.context.about_every(name, weight.names(), _SUMMED)
+    if not one.claim.equality:
         fact.context.need(weight, f"the weight of {name} may be negative")
     alike(fact, one, lambda side: total(times(side, weight), name, lo, hi))
-    _without(fact, name)
+    fact.names.discard(name)
 
 
-def _equal(fact: Fact, left: Combination, right: Combination) -> None:
-    """Raise unless a fact is left = right, of numbers or of vectors."""
-    if fact.claim is not None:
-        return equation(fact, left, right)
-    same(fact.left, left, "its left side")
-    return same(fact.right, right, "its right side")
-
-
-def _terms(replay: Replay, fact: Fact, name: str) -> Combination:
-    """Return the terms of a sum: nothing but the index itself may depend on the index."""
-    own = replay.expression(fact, "of", vectors=fact.claim is None)
-    about_every(fact.context, name, read.names(own))
-    return own
+def _terms(replay: Replay, fact: Fact, *keys: str) -> tuple[str, Combination, list[Number]]:
+    """Return the index of a sum, its terms, and where its parts end; nothing but the index may depend on the index."""
+    name, ends = replay.name(fact, "index"), [replay.number(fact, key) for key in keys]
+    own = replay.expression(fact, "of", vectors=fact.vectors)
+    fact.context.about_every(name, read.names(own), _SUMMED)
+    for lo, hi in itertools.pairwise(ends):
+        runs(replay, fact, name, lo, hi, fact.context)
+    return name, own, ends
 
 
 def _telescope(replay: Replay, fact: Fact) -> None:
-    name, lo, hi = replay.name(fact, "index"), replay.number(fact, "lo"), replay.number(fact, "hi")
-    own = _terms(replay, fact, name)
-    runs(replay, fact, name, lo, hi, fact.context)
+    name, own, (lo, hi) = _terms(replay, fact, "lo", "hi")
     following = instance(own, {name: of(Symbol(name)) + ONE})
     ends = minus(instance(own, {name: hi}), instance(own, {name: lo}))
-    _equal(fact, total(minus(following, own), name, lo, hi), ends)
+    equation(fact, total(minus(following, own), name, lo, hi), ends)
 
 
 def _split(replay: Replay, fact: Fact) -> None:
-    name = replay.name(fact, "index")
-    lo, middle, hi = (replay.number(fact, key) for key in ("lo", "middle", "hi"))
-    own = _terms(replay, fact, name)
-    runs(replay, fact, name, lo, middle, fact.context)
-    runs(replay, fact, name, middle, hi, fact.context)
-    _equal(fact, total(own, name, lo, hi), plus(total(own, name, lo, middle), total(own, name, middle, hi)))
-
-
-def _empty(replay: Replay, fact: Fact) -> None:
-    name, lo, hi = replay.name(fact, "index"), replay.number(fact, "lo"), replay.number(fact, "hi")
-    own = _terms(replay, fact, name)
-    runs(replay, fact, name, lo, hi, fact.context)
-    fact.context.need(lo - hi, "the sum may have terms")
-    _equal(fact, total(own, name, lo, hi), {})
+    name, own, (lo, middle, hi) = _terms(replay, fact, "lo", "middle", "hi")
+    equation(fact, total(own, name, lo, hi), plus(total(own, name, lo, middle), total(own, name, middle, hi)))
 
 
 def _shift(replay: Replay, fact: Fact) -> None:
-    name = replay.name(fact, "index")
-    lo, hi, by = (replay.number(fact, key) for key in ("lo", "hi", "by"))
-    own, here = _terms(replay, fact, name), fact.context
-    runs(replay, fact, name, lo, hi, here)
+    name, own, (lo, hi) = _terms(replay, fact, "lo", "hi")
+    by, here = replay.number(fact, "by"), fact.context
     if not here.integer(by) or name in here.closure(by.names()):
         raise WrongError(f"{by.key} is no shift of a sum over {name}")
     moved = instance(own, {name: of(Symbol(name)) - by})
@@ -442,9 +388,9 @@ def _windows(replay: Replay, fact: Fact) -> None:
     runs(replay, fact, inner, ZERO, hi, terms.context, terms)
     runs(replay, fact, outer, ZERO, hi, here)
     # What is shown of k and its window is shown for every k, and without regard to j.
-    about_every(here, outer, first.names())
+    here.about_every(outer, first.names(), _SUMMED)
     for one in because:
-        about_every(here, outer, one.names)
+        here.about_every(outer, one.names, _SUMMED)
         if replay.is_fixed(outer, one) or inner in one.names:
             raise WrongError(f"fact {one.number} is not about every {outer}, without regard to {inner}")
     if not here.integer(first) or not here.integer(longest):
@@ -455,7 +401,7 @@ def _windows(replay: Replay, fact: Fact) -> None:
     body = terms.says.body
     double = total(total(body, inner, first, k), outer, ZERO, hi)
     above(fact, minus(times(total(body, inner, ZERO, hi), longest), double))
-    _without(fact, inner, outer)
+    fact.names.difference_update((inner, outer))
 
 
 def _says(fact: Fact, value: Number) -> bool:
@@ -463,7 +409,7 @@ def _says(fact: Fact, value: Number) -> bool:
     return own is not None and (own == value or (fact.says.equality and own == -value))
 
 
-# Rules of noise and of random events, by the times and the law that the file declares.
+# Rules of noise and of random events, by the times that the file declares.
 
 _NOISE = frozenset({"bounded-variance"})
 
@@ -515,228 +461,7 @@ def _uncorrelated(replay: Replay, fact: Fact) -> None:
     fact.names.discard(name)
 
 
-@final
-@dataclass(frozen=True)
-class Law:
-    """Who acts in an iteration, and what a register becomes: with @i for the client and @k for the iteration."""
-
-    p: Number
-    p_s: Number
-    clients: Number
-    index: str
-    registers: Mapping[str, tuple[str, Combination]]
-
-    @classmethod
-    def read(cls, raw: Any) -> "Law":
-        """Return the law that stands in a file."""
-        own = read.only(read.as_dict(raw, "law"), ("p", "p_s", "clients", "index", "registers"), "law")
-        registers = {}
-        for name, one in read.as_dict(own.get("registers"), "registers").items():
-            each = read.only(read.as_dict(one, name), ("owner", "branch"), name)
-            if each.get("owner") not in ("client", "server", "any"):
-                raise WrongError(f"nobody owns {name}")
-            registers[name] = each["owner"], read.combination(each.get("branch"), name, vectors=True)
-        p, p_s, clients = (read.number(own.get(key), key) for key in ("p", "p_s", "clients"))
-        return cls(p, p_s, clients, read.name(own.get("index"), "law"), registers)
-
-    def words(self) -> str:
-        """Return what it says, for a reader."""
-        becomes = (
-            f"{name}[…, @k + 1] becomes {read.text(branch)} (by {owner})"
-            for name, (owner, branch) in sorted(self.registers.items())
-        )
-        acts = f"client @i of {self.clients.key} acts with probability {self.p.key}, the server with {self.p_s.key}"
-        return f"events: {acts}; {'; '.join(becomes)}"
-
-
-def law_of(replay: Replay, fact: Fact) -> Law:
-    """Return the law that a fact names."""
-    listed = read.as_list(replay.raw.get("laws"), "laws")
-    which = read.whole(fact.data.get("law"), "law")
-    if not 0 <= which < len(listed):
-        raise WrongError(f"there is no law {which}")
-    return Law.read(listed[which])
-
-
-def _mixture(replay: Replay, fact: Fact) -> None:
-    law, now, here = law_of(replay, fact), replay.number(fact, "now"), fact.context
-    if not here.integer(now):
-        raise WrongError("the number of an event is whole")
-    here.need(now, "the number of an event may be negative")
-    replay.use(fact, law.clients)
-    drawn = any(owner == "any" for owner, _ in law.registers.values())
-    if drawn and law.index in here.closure(read.names(fact.says.left)):
-        raise WrongError(f"{law.index} stands for who acts")
-    parts = [times(_mean(replay, law, atom, now, here), value) for atom, value in fact.says.left.items()]
-    equation(fact, fact.says.left, plus(*parts))
-    # What an event is drawn by, the theorem's assumptions: of that the setting knows.
-    if not fact.axioms:
-        raise WrongError("a law of events is an assumption, and has a name")
-    replay.ask_setting("the law of events")
-
-
-def _mean(replay: Replay, law: Law, atom: Atom, now: Number, here: Context) -> Combination:
-    if atom.ranges:
-        raise WrongError("an event is looked at before anything is summed")
-    if atom.base == UNIT:
-        return {atom: ONE}
-    changed = [one for one in atom.base.vectors if _changes(law, one, now)]
-    for one in atom.base.vectors:
-        if one not in changed and not known_by(replay, one, [now], here):
-            raise WrongError(f"{one.key} may depend on who acts")
-    if not changed:
-        return {atom: ONE}
-    whose = [(law.registers[one.name][0], one.indices) for one in changed]
-    owners = {(kind, indices[0].key if kind == "client" else "") for kind, indices in whose}
-    if len(owners) > 1:
-        raise WrongError(f"{atom.key} mixes registers that different events change")
-    before = [Vec(v.name, (*v.indices[:-1], now)) if v in changed else v for v in atom.base.vectors]
-    old = _with(atom, [vector(v) for v in before])
-    i = of(Symbol(law.index))
-    new = _with(atom, [_branch(law, v, now, i) if v in changed else vector(v) for v in atom.base.vectors])
-    ((owner, _),) = owners
-    if owner == "any":
-        p = law.p.put({"@i": i})
-        return plus(total(times(new, p), law.index, ZERO, law.clients), times(old, law.p_s))
-    p = law.p.put({"@i": changed[0].indices[0]}) if owner == "client" else law.p_s
-    return plus(times(new, p), times(old, ONE - p))
-
-
-def _changes(law: Law, one: Vec, now: Number) -> bool:
-    return one.name in law.registers and bool(one.indices) and one.indices[-1] == now + ONE
-
-
-def _branch(law: Law, one: Vec, now: Number, client: Number) -> Combination:
-    owner, branch = law.registers[one.name]
-    values = {"@k": now}
-    if owner != "server":
-        values["@i"] = client if owner == "any" else one.indices[0]
-    if owner != "any":
-        between = one.indices[0 if owner == "server" else 1 : -1]
-        values |= {f"@{place}": index for place, index in enumerate(between, 1)}
-    return instance(branch, values)
-
-
-def _with(atom: Atom, vectors: list[Combination]) -> Combination:
-    if atom.base.kind == "inner":
-        return dot(vectors[0], vectors[1])
-    new = single(vectors[0])
-    if new is None:
-        raise WrongError("a function is taken at a single vector")
-    return {Atom(Base("value", (new,), atom.base.function, atom.base.indices)): ONE}
-
-
-# Rules of families of named numbers, and of symbols that stand for e^v.
-
-
-def _for_every_index(fact: Fact, index: str, value: Number, here: Context) -> Number:
-    """Return a value by the index of its family, a symbol that runs through all whole numbers ≥ 0."""
-    its = here.find(index)
-    if not its.integer or its.arity or its.low != ZERO or its.above or its.high is not None or index in here.fixed:
-        raise WrongError(f"{index} is to run through all whole numbers ≥ 0")
-    for other in here.closure(value.names()) - {index}:
-        if index in here.needs(other):
-            raise WrongError(f"{other} depends on {index}")
-    fact.names.update(here.closure(value.names()))
-    return value.put({index: of(Symbol(FIRST))})
-
-
-def _family(replay: Replay, fact: Fact) -> None:
-    value, index, here = read.number(fact.data.get("value"), "value"), replay.name(fact, "index"), fact.context
-    replay.has_value(value, here)
-    own = _for_every_index(fact, index, value, here)
-    name, known = declared(replay, fact, value.names() - {index}, family=True)
-    _one_index(replay, fact, name)
-    for gap, strict in known.gaps(own.put({FIRST: of(Symbol(INDEX))})):
-        here.need(gap, f"{name} may lie outside its range", strict=strict)
-    replay.families[name] = own
-    equation(fact, scalar(of(Symbol(name, (of(Symbol(index)),)))), scalar(value))
-
-
-def _one_index(replay: Replay, fact: Fact, name: str) -> None:
-    known = fact.context.find(name)
-    ends = [end for end in (known.low, known.high) if end is not None]
-    if fact.context is not replay.root or known.arity != 1 or not known.guarded or known.integer:
-        raise WrongError(f"{name} has one index, and its range is that of indices ≥ 0")
-    if any(FIRST in end.names() for end in ends):
-        raise WrongError(f"the range of {name} depends on its index")
-
-
-def _unname(replay: Replay, fact: Fact) -> None:
-    (one,) = fact.premises
-    names = [read.name(raw, "unnamed") for raw in read.as_list(fact.data.get("unnamed"), "unnamed")]
-    for name in names:
-        if name not in replay.values and name not in replay.families:
-            raise WrongError(f"{name} is no name of a number")
-    alike(fact, one, lambda side: functools.reduce(functools.partial(_with_values, replay, fact), names, side))
-
-
-def _with_values(replay: Replay, fact: Fact, side: Combination, name: str) -> Combination:
-    def new(symbol: Symbol) -> Number | None:
-        if name not in symbol.names():
-            return None
-        if symbol.name != name or symbol.exponent is not None or any(name in i.names() for i in symbol.indices):
-            raise WrongError(f"{name} occurs in {symbol.key}")
-        if name in replay.values:
-            return replay.values[name]
-        (index,) = symbol.indices
-        fact.context.need(index, f"{name} is named for indices ≥ 0, and this one may be negative")
-        return replay.families[name].put({FIRST: index})
-
-    if any(name in atom.names() for atom in side):
-        raise WrongError(f"{name} occurs in the terms of a sum or in an index")
-    return plus(*({atom: value.mapped(new)} for atom, value in side.items()))
-
-
-# ---------------------------------------------------------------------- powers of e
-
-
-def exponent_of(replay: Replay, own: Number, here: Context) -> Number:
-    """Return v of a product of powers of symbols that stand for powers of e, which is e^v; raises if it is none."""
-    found = ZERO
-    for symbol, count in own.powers("{} is no product of powers of exponentials"):
-        if symbol.name not in replay.exponents:
-            raise WrongError(f"{symbol.key} stands for no power of e")
-        value = replay.exponents[symbol.name]
-        for index in symbol.indices:
-            here.need(index, "the index of an exponential may be negative")
-            value = value.put({FIRST: index})
-        found = found + value * (ONE if symbol.exponent is None else symbol.exponent) * count
-    return found
-
-
-def _exponential(replay: Replay, fact: Fact, key: str) -> tuple[Number, Number]:
-    """Return a power of e that a fact was made with, and its exponent."""
-    own = replay.number(fact, key)
-    found = exponent_of(replay, own, fact.context)
-    replay.use(fact, found)
-    return own, found
-
-
-def _tangent(replay: Replay, fact: Fact) -> None:
-    own, value = _exponential(replay, fact, "of")
-    above(fact, scalar(own - ONE - value))
-
-
-def _monotone(replay: Replay, fact: Fact) -> None:
-    (small, v), (large, w) = _exponential(replay, fact, "small"), _exponential(replay, fact, "large")
-    fact.context.need(w - v, "the exponents may be in the other order")
-    above(fact, scalar(large - small))
-
-
-def _chord(replay: Replay, fact: Fact) -> None:
-    (own, v), (end, s), share = (
-        *(_exponential(replay, fact, key) for key in ("of", "end")),
-        replay.number(fact, "share"),
-    )
-    if v != share * s:
-        raise WrongError(f"the exponent of {own.key} is {v.key}, not {share.key} times {s.key}")
-    fact.context.need(share, "a share may be negative")
-    fact.context.need(ONE - share, "a share may be larger than 1")
-    above(fact, minus(scalar(ONE - share + share * end), scalar(own)))
-
-
-# All but axioms, by name.
+# All but axioms and what few proofs need, by name.
 RULES: dict[str, LineRule] = {
     "combine": LineRule(_combine),
     "square": LineRule(_square, 0),
@@ -764,13 +489,6 @@ RULES: dict[str, LineRule] = {
     "shift": LineRule(_shift, 0),
     "windows": LineRule(_windows),
     "split vector": LineRule(_split, 0),
-    "empty vector": LineRule(_empty, 0),
     "orthogonal": LineRule(_orthogonal, 0, _NOISE),
     "uncorrelated": LineRule(_uncorrelated, 0, _NOISE),
-    "mixture": LineRule(_mixture, 0, own=None),
-    "name family": LineRule(_family, 0),
-    "unname": LineRule(_unname, 1),
-    "exp tangent": LineRule(_tangent, 0),
-    "exp monotone": LineRule(_monotone, 0),
-    "exp chord": LineRule(_chord, 0),
 }

@@ -3,12 +3,11 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
 
-from boundlab.recheck._forms import WrongError, as_dict as as_dict, as_list as as_list, number_of, only as only
-from boundlab.recheck._numbers import ONE, Number, NumberError, Symbol, of, once, sum_of_products
+from boundlab.recheck._forms import WrongError, as_dict as as_dict, as_list as as_list, fraction, only as only
+from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, of, once, rational
 from boundlab.recheck._terms import Atom, Base, Combination, Open, Vec, minus, plus, product, times
 
 _NAME = re.compile(r"([^\W\d_]\w*'*|@[0-9ik]|_[0-9])\Z")
@@ -21,8 +20,8 @@ class Claim:
     """left ≤ right, left ≥ right or left = right."""
 
     left: Combination
-    relation: str
     right: Combination
+    relation: str = "="
 
     @cached_property
     def body(self) -> Combination:
@@ -108,17 +107,16 @@ def polynomial(raw: Any, where: str) -> Number:
 
 
 def _polynomial(raw: Any, where: str) -> Number:
-    return sum_of_products(_product(as_list(term, where, 2), where) for term in as_list(raw, where))
+    return sum((_product(as_list(term, where, 2), where) for term in as_list(raw, where)), start=ZERO)
 
 
-def _product(term: list[Any], where: str) -> tuple[Fraction, list[Number]]:
+def _product(term: list[Any], where: str) -> Number:
     coefficient, powers = term
-    try:
-        value = number_of(coefficient) if isinstance(coefficient, str) else Fraction(whole(coefficient, where))
-    except ValueError:
-        raise WrongError(f"{where}: {str(coefficient)[:40]!r} is no fraction") from None
-    pairs = [as_list(pair, where, 2) for pair in as_list(powers, where)]
-    return value, [symbol(own, where).power(whole(count, where)) for own, count in pairs]
+    found = rational(fraction(coefficient, where))
+    for pair in as_list(powers, where):
+        own, count = as_list(pair, where, 2)
+        found = found * symbol(own, where).power(whole(count, where))
+    return found
 
 
 def symbol(raw: Any, where: str) -> Number:
@@ -203,4 +201,4 @@ def claim(raw: Any, where: str) -> Claim:
     relation = own.get("relation")
     if relation not in ("<=", ">=", "="):
         raise WrongError(f"{where}: {str(relation)[:10]!r} is no relation")
-    return Claim(combination(own.get("left"), where), relation, combination(own.get("right"), where))
+    return Claim(combination(own.get("left"), where), combination(own.get("right"), where), relation)

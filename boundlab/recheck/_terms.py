@@ -9,7 +9,6 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, final
 
@@ -315,22 +314,10 @@ def number_in(one: Mapping[Atom, Number]) -> Number | None:
 # Ranges of symbols, and signs that follow from coefficients alone.
 #
 # Each symbol, the last declared first, is written in a variable t ≥ 0: x ≥ a is a + t, 0 < x ≤ b is b/(1 + t), and
-# a ≤ x ≤ b is (a + b·t)/(1 + t). A polynomial without negative coefficients is then ≥ 0. What is not shown so, and is
-# not
-# negative at a few points either, is left to others; it is listed.
+# a ≤ x ≤ b is (a + b·t)/(1 + t). A polynomial without negative coefficients is then ≥ 0. All else is not shown.
 
-_DEPTH, _DEGREE, _POINTS = 40, 24, 8
+_DEPTH, _DEGREE = 40, 24
 _QUESTION = 200  # steps for each polynomial that is looked at
-_STEPS = (
-    Fraction(1),
-    Fraction(1, 3),
-    Fraction(5),
-    Fraction(2),
-    Fraction(1, 7),
-    Fraction(3),
-    Fraction(11),
-    Fraction(1, 2),
-)
 FIRST = "_0"  # the index of a family, in the ends of its range
 
 
@@ -412,51 +399,70 @@ class Context:
         self.parent, self.own, self.origin = parent, own, origin
         self.order: dict[str, int] = parent.order if parent else {name: place for place, name in enumerate(own)}
         self.meaning: dict[str, set[str]] = parent.meaning if parent else {}
-        self.left: dict[str, str] = parent.left if parent else {}  # signs that are not shown here, and what for
-        self._fixed = dict.fromkeys(fixed)
+        self.left: dict[str, Unshown] = parent.left if parent else {}  # by their texts
+        self.fixed_here = dict.fromkeys(fixed)
         self.split: set[str] = set(own)  # what has a smaller range here
-        self._known: dict[tuple[str, bool], bool] = {}
+        self.known: dict[tuple[str, bool], bool] = {}
+
+    def chain(self) -> "Iterator[Context]":
+        """Yield it and all that it is a case of."""
+        here: Context | None = self
+        while here is not None:
+            yield here
+            here = here.parent
 
     @property
     def fixed(self) -> set[str]:
         """Symbols that no other value may be given to here: all that were fixed here, or above."""
-        return set(self._fixed) if self.parent is None else {*self._fixed, *self.parent.fixed}
+        return set().union(*(one.fixed_here for one in self.chain()))
 
     def has_one_value(self, name: str) -> bool:
         """Return whether a symbol stands for a number, or is in a hypothesis: not, as in a case, for a part of them."""
-        own = name in self._fixed and self.origin[:1] != ("split",)
-        return own or (self.parent is not None and self.parent.has_one_value(name))
+        return any(name in one.fixed_here and one.origin[:1] != ("split",) for one in self.chain())
 
     def fix(self, name: str) -> None:
         """Note that a symbol has one value here."""
-        self._fixed[name] = None
-
-    def books(self) -> tuple[dict[Any, Any], ...]:
-        """Return what only grows as symbols are declared and signs are asked for."""
-        return self.own, self.order, self.meaning, self.left, self._fixed, self._known
+        self.fixed_here[name] = None
 
     def within(self, other: "Context") -> bool:
         """Return whether it is the other one or below it."""
-        here: Context | None = self
-        while here is not None and here is not other:
-            here = here.parent
-        return here is not None
+        return other in self.chain()
 
-    def find(self, name: str) -> Range:
-        """Return the range of a symbol; raises if there is none."""
-        here: Context | None = self
-        while here is not None:
-            if name in here.own:
-                return here.own[name]
-            here = here.parent
-        raise WrongError(f"{name} is not declared")
+    def completes(self, other: "Context") -> bool:
+        """Return whether the two are the parts of one split."""
+        same = self.origin[:1] == ("split",) and self.origin[:4] == other.origin[:4]
+        return same and {self.origin[4], other.origin[4]} == {0, 1}
 
     def has(self, name: str) -> bool:
         """Return whether a symbol is declared here."""
-        here: Context | None = self
-        while here is not None and name not in here.own:
-            here = here.parent
-        return here is not None
+        return any(name in one.own for one in self.chain())
+
+    def find(self, name: str) -> Range:
+        """Return the range of a symbol; raises if there is none."""
+        for one in self.chain():
+            if name in one.own:
+                return one.own[name]
+        raise WrongError(f"{name} is not declared")
+
+    def after(self, name: str, names: Iterable[str], what: str) -> None:
+        """Make sure that a symbol is declared after all that it is made of."""
+        unknown = len(self.order)
+        late = [one for one in names if self.order.get(one, unknown) >= self.order.get(name, unknown)]
+        if late:
+            raise WrongError(f"{what} {', '.join(sorted(late))}, which is not declared before it")
+
+    def about_every(self, name: str, names: Iterable[str], what: str) -> None:
+        """Make sure that nothing which these are made of has a value for some values of a symbol only."""
+        for other in self.closure(names) - {name}:
+            if name in self.needs(other):
+                raise WrongError(f"{other} depends on {name}, {what}")
+
+    def lies_in(self, known: Range, value: Number, name: str) -> None:
+        """Make sure that a number may be the value of a symbol with a range."""
+        if known.integer and not self.integer(value):
+            raise WrongError(f"{name} is whole, which {value.key} is not")
+        for gap, strict in known.gaps(value):
+            self.need(gap, f"{name} = {value.key} may lie outside its range", strict=strict)
 
     def needs(self, name: str) -> set[str]:
         """Return the names that a symbol's range, or its value, is made of."""
@@ -487,23 +493,18 @@ class Context:
     # ------------------------------------------------------------------ signs
 
     def need(self, value: Number, what: str, *, strict: bool = False) -> None:
-        """Make sure that a number is ≥ 0 (> 0), or note that it is left to others; raises if it is not at a point."""
-        if self.shown(value, strict=strict):
-            return
-        if point := self._against(value, strict=strict):
-            raise WrongError(f"{what}: {value.key} {'>' if strict else '≥'} 0 is false at {point}")
-        self.left.setdefault(f"{value.key} {'>' if strict else '≥'} 0", what)
+        """Make sure that a number is ≥ 0 (> 0), or note that it is left to others."""
+        if not self.shown(value, strict=strict):
+            self._leave(Unshown(self, value, ">" if strict else "≥", what))
 
     def need_nonzero(self, value: Number) -> None:
         """Make sure that a number is never 0, factor by factor, or note that it is left to others."""
-        first, parts = value.factors()
-        if not first:
-            raise WrongError("a division by 0")
-        for part, _ in parts:
+        for part, _ in value.factors()[1]:
             if not (self.shown(part, strict=True) or self.shown(-part, strict=True)):
-                if self._against(part, strict=True) and self._against(-part, strict=True):
-                    raise WrongError(f"{part.key}, which something is divided by, is not shown to differ from 0")
-                self.left.setdefault(f"{part.key} ≠ 0", "something is divided by it")
+                self._leave(Unshown(self, part, "≠", "something is divided by it"))
+
+    def _leave(self, sign: "Unshown") -> None:
+        self.left.setdefault(sign.text, sign)
 
     def shown(self, value: Number, *, strict: bool) -> bool:
         """Return whether a number is shown to be ≥ 0 (> 0) by coefficients."""
@@ -511,16 +512,13 @@ class Context:
         if constant is not None:
             return constant > 0 or (not strict and constant == 0)
         key = value.key, strict
-        if self.parent is not None and self.parent._was_shown(key):
+        # What was shown above holds in each case of it.
+        if any(one.known.get(key) for one in self.chain()):
             return True
-        if key not in self._known:
-            self._known[key] = False  # a question that leads to itself is not answered
-            self._known[key] = self._by_factors(value, strict=strict)
-        return self._known[key]
-
-    def _was_shown(self, key: tuple[str, bool]) -> bool:
-        """Return whether a sign was shown here, or above: it holds in each case of it."""
-        return self._known.get(key, False) or (self.parent is not None and self.parent._was_shown(key))
+        if key not in self.known:
+            self.known[key] = False  # a question that leads to itself is not answered
+            self.known[key] = self._by_factors(value, strict=strict)
+        return self.known[key]
 
     def _by_factors(self, value: Number, *, strict: bool) -> bool:
         first, parts = value.factors()
@@ -638,76 +636,18 @@ class Context:
         high = ONE if self.shown(ONE - base, strict=False) else None
         return Range(ZERO, high, above=self.shown(base, strict=True))
 
-    # ------------------------------------------------------------------ points
 
-    def _against(self, value: Number, *, strict: bool) -> str:
-        """Return a point of the ranges where a number is not ≥ 0 (> 0), in words; empty if none of a few is one."""
-        for turn in range(_POINTS):
-            point: dict[Symbol, Fraction] = {}
-            found = self._at(value, point, turn)
-            if found is not None and (found < 0 or (strict and found == 0)):
-                chosen = sorted(point.items(), key=lambda pair: pair[0].key)
-                return ", ".join(f"{symbol.key} = {own}" for symbol, own in chosen) or "every point"
-        return ""
+@final
+@dataclass(frozen=True, eq=False)
+class Unshown:
+    """That a number is ≥ 0, > 0 or ≠ 0 in a case, which is not shown here, and what it is needed for."""
 
-    def _at(self, value: Number, point: dict[Symbol, Fraction], turn: int) -> Fraction | None:
-        parts = []
-        for part in (value.upper, value.bottom):
-            found = Fraction(0)
-            for powers, coefficient in part.terms():
-                term = coefficient
-                for symbol, count in powers.items():
-                    own = self._chosen(symbol, point, turn)
-                    if own is None:
-                        return None
-                    term *= own**count
-                found += term
-            parts.append(found)
-        return parts[0] / parts[1] if parts[1] else None
+    context: Context
+    value: Number
+    relation: Literal["≥", ">", "≠"]
+    what: str
 
-    def _chosen(self, symbol: Symbol, point: dict[Symbol, Fraction], turn: int) -> Fraction | None:
-        if symbol in point:
-            return point[symbol]
-        if symbol.exponent is not None:
-            base, count = self._chosen(symbol.base, point, turn), self._at(symbol.exponent, point, turn)
-            if base is None or count is None or count.denominator != 1 or not 0 <= count <= 1000:
-                return None
-            point[symbol] = base ** int(count)
-            return point[symbol]
-        if is_own(symbol.name):
-            return None
-        own = self.find(symbol.name)
-        if own.moving:
-            index = symbol.indices[0]
-            there = self._at(index, point, turn)
-            if there is None or there < 0:
-                return None
-            own = own.of(index)
-        ends = [None if end is None else self._at(end, point, turn) for end in (own.low, own.high)]
-        if (own.low is not None and ends[0] is None) or (own.high is not None and ends[1] is None):
-            return None
-        step = _STEPS[(turn + self.order.get(symbol.name, 0) * turn) % len(_STEPS)]
-        found = _inside(ends[0], ends[1], step, own, turn)
-        if found is not None:
-            point[symbol] = found
-        return found
-
-
-def _inside(low: Fraction | None, high: Fraction | None, step: Fraction, own: Range, turn: int) -> Fraction | None:
-    """Return a number between two ends; in the last turns an end itself, where it may be one."""
-    if turn == _POINTS - 1 and high is not None and not own.below:
-        return high if low is None or low <= high else None
-    if turn >= _POINTS - 2 and low is not None and not own.above:
-        return low if high is None or low <= high else None
-    if own.integer:
-        step = Fraction(int(step) + 1)
-    if low is None and high is None:
-        return step if turn % 2 == 0 else -step
-    if high is None:
-        return low + step  # type: ignore[operator]
-    if low is None:
-        return high - step
-    found = (low + high * step) / (1 + step) if not own.integer else min(low + step - 1, high)
-    if found < low or (own.above and found == low) or found > high or (own.below and found == high):
-        return None
-    return found
+    @property
+    def text(self) -> str:
+        """It, as a formula."""
+        return f"{self.value.key} {self.relation} 0"

@@ -22,8 +22,8 @@ from boundlab.recheck._numbers import (
     of,
     rational,
 )
-from boundlab.recheck._replay import CLAIMED, Fact, LineRule, Replay, above, enclosure, equation, range_of, same
-from boundlab.recheck._rules import RULES as OWN_RULES, exponent_of, known_by, law_of
+from boundlab.recheck._replay import CLAIMED, Fact, LineRule, Replay, above, equation, range_of, same, symbols_of
+from boundlab.recheck._rules import RULES as OWN_RULES, known_by
 from boundlab.recheck._structure import claim, combination, names, number, text
 from boundlab.recheck._terms import (
     UNIT,
@@ -32,6 +32,7 @@ from boundlab.recheck._terms import (
     Combination,
     Context,
     Range,
+    Unshown,
     Vec,
     dot,
     instance,
@@ -53,7 +54,6 @@ from boundlab.recheck._terms import (
 # alone.
 
 _STAR, _LONG = Vec("star"), 80
-Shape = Callable[["_Line"], Combination]
 
 
 class _Line:
@@ -95,10 +95,7 @@ class _Line:
         if slope.get("function") != "f":
             raise WrongError(f"{own.name} is no gradient of an f_i")
         values = {f"@{place}": index for place, index in enumerate(own.indices)}
-        which = []
-        for raw in read.as_list(slope.get("which"), own.name):
-            index = number_in(instance(scalar(read.number(raw, own.name)), values))
-            which.append(ZERO if index is None else index)
+        which = [read.number(raw, own.name).put(values) for raw in read.as_list(slope.get("which"), own.name)]
         at = read.vec(slope.get("at"), own.name)
         return vector(own), tuple(which), Vec(at.name, tuple(one.put(values) for one in at.indices))
 
@@ -142,60 +139,60 @@ def _above_tangent(line: _Line) -> tuple[Combination, Combination]:
     return minus(line.part(i, to), plus(line.part(i, at), dot(g, way))), way
 
 
-def _convex(line: _Line) -> Combination:
-    return _above_tangent(line)[0]
+def _convex(line: _Line) -> None:
+    above(line.fact, _above_tangent(line)[0])
 
 
-def _strongly_convex(line: _Line) -> Combination:
+def _strongly_convex(line: _Line) -> None:
     found, way = _above_tangent(line)
-    return minus(found, times(_square(way), line.symbol("mu") / rational(2)))
+    above(line.fact, minus(found, times(_square(way), line.symbol("mu") / rational(2))))
 
 
-def _descent(line: _Line) -> Combination:
+def _descent(line: _Line) -> None:
     found, way = _above_tangent(line)
-    return minus(times(_square(way), line.symbol("L") / rational(2)), found)
+    above(line.fact, minus(times(_square(way), line.symbol("L") / rational(2)), found))
 
 
-def _smooth(line: _Line) -> Combination:
+def _smooth(line: _Line) -> None:
     g, _, x, h, y = line.pair()
     size = line.symbol("L").power(2)
-    return minus(times(_square(minus(vector(x), vector(y))), size), _square(minus(g, h)))
+    above(line.fact, minus(times(_square(minus(vector(x), vector(y))), size), _square(minus(g, h))))
 
 
-def _cocoercive(line: _Line) -> Combination:
+def _cocoercive(line: _Line) -> None:
     g, i, x, h, y = line.pair()
     found = minus(line.part(i, y), plus(line.part(i, x), dot(g, minus(vector(y), vector(x)))))
-    return minus(found, times(_square(minus(g, h)), ONE / (rational(2) * line.symbol("L"))))
+    above(line.fact, minus(found, times(_square(minus(g, h)), ONE / (rational(2) * line.symbol("L")))))
 
 
-def _interpolation(line: _Line) -> Combination:
+def _interpolation(line: _Line) -> None:
     g, i, x, h, y = line.pair()
     L, mu, way, turn = line.symbol("L"), line.symbol("mu"), minus(vector(x), vector(y)), minus(g, h)
     found = minus(line.part(i, y), plus(line.part(i, x), dot(g, minus(vector(y), vector(x)))))
     squares = plus(_square(turn), times(_square(way), mu * L), times(dot(turn, way), -rational(2) * mu))
-    return minus(times(found, L - mu), times(squares, ONE / rational(2)))
+    above(line.fact, minus(times(found, L - mu), times(squares, ONE / rational(2))))
 
 
-def _lipschitz(line: _Line) -> Combination:
+def _lipschitz(line: _Line) -> None:
     g, _, _ = line.slope(0)
-    return minus(scalar(line.symbol("B").power(2)), _square(g))
+    above(line.fact, minus(scalar(line.symbol("B").power(2)), _square(g)))
 
 
-def _minimal(line: _Line) -> Combination:
-    return minus(line.objective(line.single(0)), line.objective(_STAR))
+def _minimal(line: _Line) -> None:
+    above(line.fact, minus(line.objective(line.single(0)), line.objective(_STAR)))
 
 
-def _start_gap(line: _Line) -> Combination:
+def _start_gap(line: _Line) -> None:
     gap = minus(line.objective(line.begin()), line.objective(line.single(0)))
-    return minus(scalar(line.symbol("F0")), gap)
+    above(line.fact, minus(scalar(line.symbol("F0")), gap))
 
 
-def _variance(line: _Line) -> Combination:
+def _variance(line: _Line) -> None:
     noise = line.single(0)
     if line.replay.times_of(noise, "drawn") is None:
         raise WrongError(f"{noise.name} is no noise")
     size = line.symbol(read.name(line.declared.get("noise"), "noise"))
-    return minus(scalar(size.power(2)), _square(vector(noise)))
+    above(line.fact, minus(scalar(size.power(2)), _square(vector(noise))))
 
 
 def _start(line: _Line) -> None:
@@ -204,14 +201,11 @@ def _start(line: _Line) -> None:
 
 
 def _optimality(line: _Line) -> None:
-    if line.fact.claim is not None:
-        raise WrongError("it is an equation of vectors")
-    same(line.fact.left, line.weighted(lambda which: vector(Vec("h", which))), "its left side")
-    same(line.fact.right, {}, "its right side")
+    same(minus(*line.fact.between), line.weighted(lambda which: vector(Vec("h", which))), "left − right")
 
 
-# By schema: how many arguments it has, what is assumed, and what is ≥ 0 by it.
-_SHAPES: Mapping[str, tuple[int, frozenset[str], Shape]] = {
+# By schema: how many arguments it has, what is assumed, and whether a line says what holds by it.
+_AXIOMS: Mapping[str, tuple[int, frozenset[str], Callable[[_Line], None]]] = {
     "convex": (2, frozenset({"convex"}), _convex),
     "strongly_convex": (2, frozenset({"strongly-convex"}), _strongly_convex),
     "descent": (2, frozenset({"smooth"}), _descent),
@@ -222,13 +216,11 @@ _SHAPES: Mapping[str, tuple[int, frozenset[str], Shape]] = {
     "minimal": (1, frozenset({"minimiser"}), _minimal),
     "start_gap": (1, frozenset({"start", "bounded-below"}), _start_gap),
     "variance": (1, frozenset({"bounded-variance"}), _variance),
-}
-_EQUATIONS: Mapping[str, tuple[frozenset[str], Callable[[_Line], None]]] = {
-    "start": (frozenset({"start"}), _start),
-    "optimality": (frozenset({"minimiser"}), _optimality),
+    "start": (0, frozenset({"start"}), _start),
+    "optimality": (0, frozenset({"minimiser"}), _optimality),
 }
 # What the checker makes by itself of its arguments; the setting answers for all other schemas.
-SCHEMAS = frozenset({*_SHAPES, *_EQUATIONS})
+SCHEMAS = frozenset(_AXIOMS)
 # What holds of a minimiser of f, and not of one of F = f + h.
 _OF_F_ALONE = frozenset({"minimal", "start_gap", "optimality"})
 
@@ -256,27 +248,19 @@ def _axiom(replay: Replay, fact: Fact) -> None:
     schema: Any = fact.data.get("schema")
     if not fact.axioms or any(not one.isprintable() for one in fact.axioms):
         raise WrongError("an assumption has a name")
-    if schema in _SHAPES:
-        many, needed, shape = _SHAPES[schema]
-        line = _Line(replay, fact)
-        if len(line.args) != many:
-            raise WrongError(f"{schema} has {many} arguments")
-        above(fact, shape(line))
-    elif schema in _EQUATIONS:
-        needed, check = _EQUATIONS[schema]
-        line = _Line(replay, fact)
-        if line.args:
-            raise WrongError(f"{schema} has no arguments")
-        check(line)
-    else:
+    if schema not in _AXIOMS:
         for one in read.as_list(fact.data.get("args", []), "arguments"):
             _argument(replay, fact, one)
         called = str(schema or f"an axiom called {', '.join(sorted(fact.axioms))}")[:_LONG]
         if not called.isprintable():
             raise WrongError("the schema has no name")
-        note = replay.ask_setting if schema else replay.trust
-        note(called, fact)
+        replay.leave(replay.setting if schema else replay.trusted, called, fact)
         return
+    many, needed, check = _AXIOMS[schema]
+    line = _Line(replay, fact)
+    if len(line.args) != many:
+        raise WrongError(f"{schema} has {many or 'no'} arguments")
+    check(line)
     if schema in _OF_F_ALONE and "composite" in replay.assumed:
         raise WrongError(f"{schema} is about f alone, and the theorem about f with h")
     if fact.axioms != needed:
@@ -285,7 +269,42 @@ def _axiom(replay: Replay, fact: Fact) -> None:
         raise WrongError(f"the theorem does not assume {', '.join(missing)}")
 
 
-RULES: dict[str, LineRule] = {**OWN_RULES, "axiom": LineRule(_axiom, 0, own=None)}
+# What few proofs need stands in files of its own: a proof that asks for none of it is checked without them.
+
+
+def _event(replay: Replay, fact: Fact) -> None:
+    from boundlab.recheck.events import mixture
+
+    mixture(replay, fact)
+
+
+def _rare(replay: Replay, fact: Fact) -> None:
+    from boundlab.recheck.exponentials import CHECKS
+
+    CHECKS[fact.rule](replay, fact)
+
+
+def _power(replay: Replay, context: Context, name: str, own: Range, value: Number) -> None:
+    from boundlab.recheck.exponentials import declare
+
+    declare(replay, context, name, own, value)
+
+
+RULES: dict[str, LineRule] = {
+    **OWN_RULES,
+    "axiom": LineRule(_axiom, 0, own=None),
+    "mixture": LineRule(_event, 0, own=None),
+    "name family": LineRule(_rare, 0),
+    "unname": LineRule(_rare, 1),
+    "exp tangent": LineRule(_rare, 0),
+    "exp monotone": LineRule(_rare, 0),
+    "exp chord": LineRule(_rare, 0),
+}
+
+
+def opened(raw: dict[str, Any]) -> Replay:
+    """Return the checker of a file, which has looked at no line yet; raises if what it declares is wrong."""
+    return Replay(raw, RULES, _power)
 
 
 # Checks a proof file, and says what it takes for granted.
@@ -324,9 +343,11 @@ def recheck_proof(raw: Mapping[str, Any]) -> Finding:
         begin()
         read.only(dict(raw), _FILE, "the file")
         _stated(raw)
-        replay = Replay(dict(raw), RULES)
+        replay = opened(dict(raw))
         if raw.get("statement") is not None or replay.vectors:
-            replay.ask_setting("what is declared of symbols and vectors: ranges, parameters, gradients, clocks, draws")
+            replay.leave(
+                replay.setting, "what is declared of symbols and vectors: ranges, parameters, gradients, clocks, draws"
+            )
         facts = list(replay.run())
         conclusions, what = _conclusions(replay, raw)
         told = tuple(_declared(replay))
@@ -391,13 +412,13 @@ def _conclusions(replay: Replay, raw: Mapping[str, Any]) -> tuple[list[Fact], st
             raise WrongError(f"the step {name[:80]!r} is called proved, and rests on what is not")
         if status not in ("proved", "remark") and (fact is None or fact.rule != "claimed"):
             said = "it has no fact" if fact is None else fact.text()
-            replay.trust(f"the step that the file calls {name[:80]!r}, which is not proved: {said}")
+            replay.leave(replay.trusted, f"the step that the file calls {name[:80]!r}, which is not proved: {said}")
     found = [replay.fact(one, "a conclusion") for one in read.as_list(raw.get("conclusions"), "conclusions")]
     if len(set(raw["conclusions"])) < len(found):
         raise WrongError("a conclusion stands twice")
     if not found:
         if raw.get("theorem"):
-            replay.trust(f"{str(raw['theorem'])[:80]}: nothing is concluded")
+            replay.leave(replay.trusted, f"{str(raw['theorem'])[:80]}: nothing is concluded")
         return [], f"{len(replay.facts)} facts follow from what is given"
     _cover(replay, found)
     return found, "; ".join(f"{_case(one)}{one.text()}" for one in found)
@@ -407,31 +428,15 @@ def _cover(replay: Replay, facts: Iterable[Fact]) -> None:
     """Make sure that the cases are everything: the whole, or both parts of a split, each of them covered."""
     left = list(dict.fromkeys(fact.context for fact in facts))
     while left != [replay.root]:
-        deepest = max(left, key=_depth)
-        kind, *made = deepest.origin or ("",)
-        other = next((one for one in left if _siblings(one, deepest)), None)
-        if kind != "split" or other is None:
+        deepest = max(left, key=lambda one: len([*one.chain()]))
+        other = next((one for one in left if one.completes(deepest)), None)
+        if other is None or deepest.parent is None:
             raise WrongError("a conclusion holds in one case only")
-        left = [one for one in left if one not in (deepest, other)]
-        if made[0] not in left:
-            left.append(made[0])
-
-
-def _depth(context: Context) -> int:
-    return 0 if context.parent is None else 1 + _depth(context.parent)
-
-
-def _siblings(one: Context, other: Context) -> bool:
-    same = one.origin[:1] == ("split",) and one.origin[:4] == other.origin[:4]
-    return same and {one.origin[4], other.origin[4]} == {0, 1}
+        left = list(dict.fromkeys([*(one for one in left if one not in (deepest, other)), deepest.parent]))
 
 
 def _case(fact: Fact) -> str:
-    words = []
-    here: Context | None = fact.context
-    while here is not None and here.parent is not None:
-        words += [own.text(name) for name, own in here.own.items()]
-        here = here.parent
+    words = [own.text(name) for one in fact.context.chain() if one.parent for name, own in one.own.items()]
     return f"where {', '.join(reversed(words))}: " if words else ""
 
 
@@ -457,6 +462,8 @@ def _given(replay: Replay, facts: Iterable[Fact], conclusions: Iterable[Fact]) -
             yield f"range: {replay.root.find(name).text(name)}"
     for fact in facts:
         if fact.rule == "mixture":
+            from boundlab.recheck.events import law_of
+
             yield law_of(replay, fact).words()
         if fact.rule in _GIVEN:
             yield f"{', '.join(sorted(fact.axioms))}: {fact.text()}"
@@ -472,29 +479,32 @@ __all__ = [
     "Atom",
     "Base",
     "Context",
+    "Fact",
     "Monomial",
     "Number",
     "Range",
     "Replay",
     "Symbol",
+    "Unshown",
     "Vec",
+    "WrongError",
     "begin",
     "claim",
     "combination",
     "dot",
-    "enclosure",
     "exact",
-    "exponent_of",
     "instance",
     "known_by",
     "names",
     "number",
     "number_in",
     "of",
+    "opened",
     "plus",
     "range_of",
     "replaced",
     "single",
+    "symbols_of",
     "text",
     "times",
     "total",
@@ -502,17 +512,3 @@ __all__ = [
 ]
 
 REFUSALS = (WrongError, NumberError, TooMuchError)
-
-
-def empty() -> Replay:
-    """Return the checker of a proof in which nothing is declared yet."""
-    begin()
-    nothing: dict[str, Any] = {
-        "problem": None,
-        "symbols": [],
-        "parameters": [],
-        "vectors": {},
-        "functions": {},
-        "slopes": {},
-    }
-    return Replay({**nothing, "laws": [], "contexts": [{"kind": "root"}], "facts": []}, RULES)

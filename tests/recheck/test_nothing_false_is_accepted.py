@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from boundlab.prove._writing import add, trial
+from boundlab.recheck import kernel
 from boundlab.recheck._numbers import begin
 from boundlab.recheck._replay import Replay
 from boundlab.recheck.kernel import REFUSALS, RULES
@@ -49,7 +51,7 @@ def opened(name: str) -> tuple[Replay, int]:
     raw["symbols"].append({"name": "x_9", **ends, **dict.fromkeys(("above", "below", "integer"), False), "arity": 0})
     raw["vectors"]["v_9"] = {"arity": 0, "clock": None, "drawn": None}
     begin()
-    replay = Replay(raw, RULES)
+    replay = kernel.opened(raw)
     assert len([*replay.run()]) == many + len(NOTHING)
     replay.root.left.clear()  # signs that the file leaves to others
     return replay, many
@@ -74,8 +76,8 @@ def premises(own: tuple[int, ...], many: int) -> Iterator[tuple[int, ...]]:
 def accepted(replay: Replay, line: dict[str, Any]) -> bool:
     begin()
     try:
-        with replay.trial():
-            replay.add(line)
+        with trial(replay):
+            add(replay, line)
     except REFUSALS:
         return False
     return True

@@ -17,9 +17,11 @@ import pytest
 from proof_files import edited
 
 import boundlab.recheck
+from boundlab.prove.trace import with_points
 from boundlab.recheck import recheck_loaded
 from boundlab.recheck._forms import WrongError
 from boundlab.recheck._numbers import NumberError
+from boundlab.recheck._terms import Context, Unshown
 from boundlab.recheck.kernel import RULES
 
 HERE = Path(__file__).parent
@@ -28,7 +30,7 @@ CHECKER = Path(boundlab.recheck.__file__).parent
 # Calls that raise where something is wrong.
 GUARDS = (
     *("need", "need_nonzero", "same", "same_claim", "above", "equation", "alike"),
-    *("runs", "about_every", "declared", "has_value", "only", "well_formed"),
+    *("runs", "about_every", "after", "lies_in", "declared", "has_value", "only", "well_formed"),
 )
 ERRORS = ("WrongError", "NumberError")
 each_file = pytest.mark.parametrize("name", FILES)
@@ -36,7 +38,8 @@ each_file = pytest.mark.parametrize("name", FILES)
 
 def said(name: str, edits: dict[str, Any]) -> str:
     """Return why a file is refused, or what it leaves open."""
-    found = recheck_loaded(edited(FILES[name]["right"], edits))
+    raw = edited(FILES[name]["right"], edits)
+    found = with_points(raw, recheck_loaded(raw))
     return "; ".join(("open:", *found.open)) if found.right else found.reason
 
 
@@ -50,7 +53,16 @@ def refusals(name: str) -> tuple[list[str], set[tuple[str, int]]]:
         while frame := frame.f_back:
             lines.add((frame.f_code.co_filename, frame.f_lineno))
 
-    with patch.object(WrongError, "__init__", noted), patch.object(NumberError, "__init__", noted):
+    def left(here: Context, sign: Unshown) -> None:
+        noted()
+        leave(here, sign)
+
+    leave = Context._leave
+    with (
+        patch.object(WrongError, "__init__", noted),
+        patch.object(NumberError, "__init__", noted),
+        patch.object(Context, "_leave", left),
+    ):
         return [said(name, edits) for _, edits in FILES[name]["wrong"]], lines
 
 
