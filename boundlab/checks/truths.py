@@ -29,6 +29,7 @@ from boundlab.formulas.assignments import of_arrivals
 from boundlab.formulas.enclose import enclose
 from boundlab.formulas.symbols import SYMBOLS, ZERO_WITHOUT_NOISE, apart, having
 from boundlab.formulas.written import leading, substitute, written
+from boundlab.metrics import INDEX, range_of
 from boundlab.registry import find
 from boundlab.signs import vanishes
 from boundlab.theorems import Theorem
@@ -305,7 +306,18 @@ def _started(theorem: Theorem) -> str:
         return "it says nothing of the start"
     if not theorem.left.over.averages_iterates:
         return f"{theorem.horizon_symbol} counts from 1 on, and then a step was taken"
+    if not _of_the_start(theorem):
+        return f"at {theorem.horizon_symbol} = 1 the left side looks at other models than the start"
     return _outside(theorem, _HUBER, _SQUARE, _KINK, _ON_SET, runs=_RUNS | {"iid-events"})
+
+
+def _of_the_start(theorem: Theorem) -> bool:
+    """Return whether an average at the horizon 1 is the start; of other ranges and weights it may be the next model."""
+    over = range_of(theorem.left)
+    if over is None:
+        return True
+    begin, end, *weights = (each.subs({over.horizon: 1, INDEX[over.counter]: 0}) for each in over.formulas)
+    return begin == end == 0 and 0 not in weights
 
 
 def _alone(theorem: Theorem, step: sympy.Expr, **values: Any) -> dict[str, Any]:
@@ -315,7 +327,8 @@ def _alone(theorem: Theorem, step: sympy.Expr, **values: Any) -> dict[str, Any]:
 def _noisy(theorem: Theorem, step: sympy.Expr) -> Values:
     # Noise ±1 and slopes up to 1; from the minimum.
     late = {"T": SMALL**-3, "K": SMALL**-3}
-    return _alone(theorem, step, F0=0, R=0, sigma=1, sigma_l=1, G=sympy.sqrt(2), **late, left=_FLOORS[theorem.metric])
+    noise = dict.fromkeys(ZERO_WITHOUT_NOISE, 1)
+    return _alone(theorem, step, F0=0, R=0, **noise, G=sympy.sqrt(2), **late, left=_FLOORS[theorem.metric])
 
 
 _FLOORS = {"gradient-norm": _HALF, "gradient-norm-last": _HALF, "squared-distance": _HALF, "gap": _HALF / 2}

@@ -508,10 +508,11 @@ def _undecided_digits(plan: Plan, sides: Sides) -> str:
         decides = f"the option enclose decides (about {max(1.0, sides.cost / 1e9):.0f} s)"
     else:
         decides = f"no exact engine applies to problem {plan.problem.id} or this bound"
-    return (
-        f"at {plan.theorem.horizon_symbol} = {plan.ks[point]} the value {value:.4g} is {word} the bound {bound:.4g} by "
-        f"{margin}, {lost}; {decides}"
-    )
+    where = f"at {plan.theorem.horizon_symbol} = {plan.ks[point]}"
+    if value == bound and np.isfinite(high):
+        equal = f"the value and the bound are both {value:.4g} as floats, and rounding leaves {low:.4g} to {high:.4g}"
+        return f"{where} {equal}; {decides}"
+    return f"{where} the value {value:.4g} is {word} the bound {bound:.4g} by {margin}, {lost}; {decides}"
 
 
 def _shape(left: Floats, right: Floats, *, grows: bool) -> Judgement:

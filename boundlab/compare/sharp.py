@@ -289,6 +289,9 @@ class Sharp:
         if right is not None and not isinstance(left, numbers.flint().arb):  # f* may be a ball
             return ABOVE if numbers.sign(left - right) > 0 else BELOW
         one, other = ball(left), formulas.ball(total) if closed else ball(ends[0]).union(ball(ends[1]))
+        if closed and one.is_exact() and not (one > other or one <= other):  # √4 is a fraction, and no ball knows it
+            exact = scalar(formulas.exact(total))
+            other = other if exact is None else ball(exact)
         if one > other or one <= other:
             return ABOVE if one > other else BELOW
         known = min(one.rel_accuracy_bits(), other.rel_accuracy_bits()) >= (_TOLD if closed else _FLOATS)

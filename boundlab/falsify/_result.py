@@ -583,7 +583,8 @@ def falsify(
     ------
     AssumptionError
         If there is nothing to refute: the bound is a printed O(·) that does not say along which symbols its constants
-        stay the same, or reads a symbol that nothing gives a value; or its constants are those of each run.
+        stay the same, or reads a symbol that nothing gives a value; or its constants are those of each run. If
+        nothing computes the expectation of its left side.
     SpecError
         If the budget or the limit is not positive, or the theorem sets no local step size.
 
@@ -612,6 +613,11 @@ def falsify(
         (
             theorem.left.over.at_mean,
             "is about the mean iterate, but a search adds up single runs; boundlab exact computes it",
+        ),
+        (
+            catalog.algorithm(theorem.algorithm).server == "any" and not theorem.left.from_expectations,
+            f"is about {theorem.left.id}, and a search has no expectation of it over random events: it is not a mean "
+            "of recorded quantities; boundlab compare samples it",
         ),
         (
             theorem.shape and not theorem.growth,

@@ -77,11 +77,18 @@ class EntryOf(Signed):
     G[i]
     >>> EntryOf(sympy.Tuple(5, 7), 1)
     7
+
+    A number in place of the vector is that of every client, such as no noise.
+
+    >>> EntryOf(0, FoldIndex.named("i") - 1)
+    0
     """
 
     def __new__(cls, vector: Any, place: Any) -> Any:
         """Return the number where vector and place are known; nan beyond the end."""
         vector, place = sympy.sympify(vector), sympy.sympify(place)
+        if vector.is_Number:
+            return vector
         if isinstance(vector, sympy.Tuple) and place.is_number:
             inside = place.is_Integer and 0 <= place < len(vector)
             return vector[int(place)] if inside else sympy.nan

@@ -9,8 +9,9 @@ from own_theorems import own_theorem
 
 from boundlab.checks import Check, check, groups
 from boundlab.errors import BoundlabError
+from boundlab.formulas.symbols import SYMBOLS
 from boundlab.metrics import METRICS
-from boundlab.theorems import load_theorem
+from boundlab.theorems import Theorem, load_theorem
 
 NOISY = '"smooth", "bounded-below", "bounded-variance"'
 # True theorems in the corners in which a check may go wrong, each with its reason.
@@ -170,6 +171,77 @@ def test_every_algorithm_contracts_as_gradient_descent_does(
     )
     found = {one.id: one.verdict for one in check(theorem, ["truths"])}
     assert found["truths.contraction"] == verdict
+
+
+# Averages of gradient descent where L = mu, which is at x* after a step of 1/L: what is left is the share of the start.
+AVERAGES = {
+    "all before K": ("", "L*R**2/(2*K**2)", "1 <= K", 1),
+    "all up to K": ('to = "K"', "L*R**2/(2*(K + 1)**2)", "0 <= K", 0),
+    "without the start": ('from = "1"\nto = "K"', "0*L*R**2", "1 <= K", 1),
+    "the second half": ('from = "ceil(K/2)"\nto = "K"', "0*L*R**2", "1 <= K", 1),
+    "the start alone": ('to = "0"', "L*R**2/2", "0 <= K", 0),
+    "weights of which the first is 0": ('weights = "k"', "0*L*R**2", "2 <= K", 1),
+}
+
+
+def average_at_the_minimiser(folder: Path, over: str, term: str, condition: str, first: int) -> Theorem:
+    path = folder / "average.toml"
+    path.write_text(
+        f"""
+id = "average"
+algorithm = "gd"
+first = {first}
+assumptions = ["smooth", "strongly-convex", "minimiser", "deterministic"]
+conditions = ["L <= mu", "{condition}"]
+[left]
+quantity = "gap"
+over = "average"
+{over}
+[step]
+alpha = "1/L"
+[terms]
+only = "{term}"
+"""
+    )
+    return load_theorem(str(path))
+
+
+@pytest.mark.parametrize("name", AVERAGES)
+def test_an_average_is_held_against_the_start_where_it_is_the_start(name: str, tmp_path: Path) -> None:
+    over, term, condition, first = AVERAGES[name]
+    true = check(average_at_the_minimiser(tmp_path, over, term, condition, first))
+    assert [one.id for one in true if one.verdict == "failed"] == []
+    if name == "all before K":
+        half = check(average_at_the_minimiser(tmp_path, over, f"{term}/2", condition, first))
+        assert [one.id for one in half if one.verdict == "failed"] == ["truths.start"]
+
+
+@pytest.mark.parametrize("fold", ["mean_i", "max_i", "min_i", "Sum_i"])
+@pytest.mark.parametrize("symbol", sorted(name for name, info in SYMBOLS.items() if info.vector))
+def test_constants_of_each_client_are_those_of_all_where_there_is_one(symbol: str, fold: str, tmp_path: Path) -> None:
+    entry = f"{symbol.removesuffix('_i')}[i]"
+    units = SYMBOLS[symbol].units
+    theorem = own_theorem(
+        tmp_path,
+        assumptions='"smooth", "strongly-convex", "minimiser", "bounded-variance", "iid-events"',
+        term=f"R**2*(1 - alpha*mu)**K + R**2*{fold}({entry})/{fold}({entry}) + alpha*{fold}(sigma[i]**2)/mu",
+    )
+    assert len(units) >= 2
+    assert [one for one in check(theorem) if one.verdict == "failed" and one.id.startswith("truths")] == []
+
+
+@pytest.mark.parametrize("noise", ["sigma**2", "sigma_l**2", "mean_i(sigma[i]**2)", "mean_i(sigma[i])**2"])
+def test_whatever_names_the_noise_the_floor_is_one_of_noise(noise: str, tmp_path: Path) -> None:
+    def said(factor: str) -> str:
+        theorem = own_theorem(
+            tmp_path,
+            assumptions='"smooth", "strongly-convex", "minimiser", "bounded-variance"',
+            term=f"R**2*(1 - alpha*mu)**K + {factor}*alpha*{noise}/mu",
+        )
+        return {one.id: one.verdict for one in check(theorem, ["truths"])}["truths.noise-floor"]
+
+    assert said("1") == "passed"
+    assert said("1/4") == "failed"
 
 
 # What fails (f) or is suspicious (s) beside the scope, for right ones and for errors of both signs.

@@ -481,3 +481,36 @@ def test_what_starts_at_the_minimiser_stays_there_and_meets_a_bound_of_0(problem
     found = bl.compare("classics.gd.convex", problem, iterations=3)
     assert found.bound.tolist() == [0.0] * len(found.bound) == found.band.upper.tolist()
     assert found.verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("curvature", ["1", "2", "3"])
+@pytest.mark.parametrize(
+    ("algorithm", "rate", "term"),
+    [
+        ("nesterov", 'q = "mu/L"', "(1 - sqrt(mu/L))**K*F0"),
+        ("nesterov", 'q = "mu/L"', "F0*(sqrt(L) - sqrt(mu))/sqrt(L)"),
+        ("heavy_ball", 'beta = "0"', "F0*(sqrt(L) - sqrt(mu))/sqrt(L)"),
+    ],
+)
+def test_a_bound_of_roots_that_is_0_is_met_by_0(
+    algorithm: str, rate: str, term: str, curvature: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "root.toml"
+    path.write_text(
+        f"""
+id = "root"
+algorithm = "{algorithm}"
+metric = "gap"
+assumptions = ["strongly-convex", "smooth", "minimiser", "deterministic"]
+[step]
+alpha = "1/L"
+{rate}
+[terms]
+only = "{term}"
+"""
+    )
+    found = bl.compare(str(path), f"quadratic:A=[[[{curvature}]]],b=[[0]],x0=4", "deterministic", iterations=[1, 5])
+    if curvature == "3" and algorithm == "nesterov":  # 1/3 is no float, and momentum has no fractions: 0 within a ball
+        assert "the value and the bound are both 0 as floats, and rounding leaves 0 to " in found.line()
+    else:
+        assert found.verdict is Verdict.HOLDS, found.line()
