@@ -314,7 +314,7 @@ class Number:
     @property
     def bottom(self) -> "Number":
         """Its denominator."""
-        return self._of(self._below)
+        return ONE if self._below.is_one() else self._of(self._below)
 
     @property
     def upper(self) -> "Number":
@@ -387,15 +387,15 @@ def _reduced(symbols: tuple[Symbol, ...], top: Any, below: Any) -> Number:
             top, below = top / common, below / common
     # The degrees of 0 are −1.
     degrees = zip(symbols, top.degrees(), below.degrees(), strict=True)
-    used = tuple(symbol for symbol, *pair in degrees if max(pair) > 0)
+    used = tuple([symbol for symbol, above, under in degrees if above > 0 or under > 0])
     return Number(used, moved(symbols, top, used), moved(symbols, below, used))
 
 
 def _together(one: Number, other: Number) -> tuple[tuple[Symbol, ...], tuple[Any, Any], tuple[Any, Any]]:
     """Return the symbols of two numbers, and both as polynomials in all of them."""
-    every = one.symbols
-    if every != other.symbols:
-        every = tuple(sorted({*every, *other.symbols}, key=lambda symbol: symbol.key))
+    if one.symbols == other.symbols:
+        return one.symbols, (one._top, one._below), (other._top, other._below)
+    every = tuple(sorted({*one.symbols, *other.symbols}, key=lambda symbol: symbol.key))
     (a, b), (c, d) = ([moved(own.symbols, part, every) for part in (own._top, own._below)] for own in (one, other))
     return every, (a, b), (c, d)
 
