@@ -5,7 +5,7 @@ imported where a proof is read, so that certificates of worst cases need the sta
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from fractions import Fraction
 from functools import lru_cache
@@ -86,10 +86,8 @@ def moved(symbols: tuple[Any, ...], part: Any, others: tuple[Any, ...]) -> Any:
     if part.is_one():
         return _unit(len(others))
     spend(TERM * len(part))
-    # Where each symbol stood before; what was not there has the power 0.
-    came = [symbols.index(symbol) if symbol in symbols else -1 for symbol in others]
-    terms = {tuple([(*powers, 0)[place] for place in came]): value for powers, value in part.to_dict().items()}
-    return _ring(len(others)).from_dict(terms)
+    places = {place: others.index(symbol) for place, symbol in enumerate(symbols) if symbol in others}
+    return part.project_to_context(_ring(len(others)), places)
 
 
 def written(symbols: tuple[Any, ...], part: Any) -> str:
@@ -354,23 +352,25 @@ class Number:
         found = {symbol: new for symbol in self.symbols if (new := what(symbol)) is not None}
         if not found:
             return self
+        if all(
+            len(new._top) == 1 and new._top.leading_coefficient() == 1 and new._below.is_one() for new in found.values()
+        ):
+            # Products of symbols in place of symbols: nothing is multiplied out.
+            new = [found[symbol] if symbol in found else of(symbol) for symbol in self.symbols]
+            every = _sorted(symbol for one in new for symbol in one.symbols)
+            own = [moved(one.symbols, one._top, every) for one in new]
+            return _reduced(every, *(part.compose(*own, ctx=_ring(len(every))) for part in (self._top, self._below)))
         top = self._value(self._top, found)
         return top if self._below.is_one() else top / self._value(self._below, found)
 
     def _value(self, part: Any, values: Mapping[Symbol, "Number"]) -> "Number":
-        """Return a polynomial with numbers in place of symbols; terms with equal powers of these go together."""
-        parts: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
-        changes = [symbol in values for symbol in self.symbols]
-        for powers, value in part.to_dict().items():
-            stay = tuple(0 if change else count for count, change in zip(powers, changes, strict=True))
-            key = tuple(int(powers[self.symbols.index(symbol)]) for symbol in values)
-            parts.setdefault(key, {})[stay] = value
+        """Return a polynomial with numbers in place of symbols."""
         whole = ZERO
-        for key, terms in parts.items():
-            own = self._of(_ring(len(changes)).from_dict(terms))
-            for new, count in zip(values.values(), key, strict=True):
+        for powers, value in part.to_dict().items():
+            own = rational(fraction(value))
+            for symbol, count in zip(self.symbols, powers, strict=True):
                 if count:
-                    own = own * new.power(count)
+                    own = own * values.get(symbol, of(symbol)).power(int(count))
             whole = whole + own
         return whole
 
@@ -385,17 +385,20 @@ def _reduced(symbols: tuple[Symbol, ...], top: Any, below: Any) -> Number:
         common = top.gcd(below) * below.leading_coefficient()
         if not common.is_one():
             top, below = top / common, below / common
-    # The degrees of 0 are −1.
-    degrees = zip(symbols, top.degrees(), below.degrees(), strict=True)
-    used = tuple([symbol for symbol, above, under in degrees if above > 0 or under > 0])
+    degrees = zip(symbols, top.degrees(), below.degrees(), strict=True) if top else ()
+    used = tuple([symbol for symbol, above, under in degrees if above or under])
     return Number(used, moved(symbols, top, used), moved(symbols, below, used))
+
+
+def _sorted(symbols: Iterable[Symbol]) -> tuple[Symbol, ...]:
+    return tuple(sorted({*symbols}, key=lambda symbol: symbol.key))
 
 
 def _together(one: Number, other: Number) -> tuple[tuple[Symbol, ...], tuple[Any, Any], tuple[Any, Any]]:
     """Return the symbols of two numbers, and both as polynomials in all of them."""
     if one.symbols == other.symbols:
         return one.symbols, (one._top, one._below), (other._top, other._below)
-    every = tuple(sorted({*one.symbols, *other.symbols}, key=lambda symbol: symbol.key))
+    every = _sorted((*one.symbols, *other.symbols))
     (a, b), (c, d) = ([moved(own.symbols, part, every) for part in (own._top, own._below)] for own in (one, other))
     return every, (a, b), (c, d)
 

@@ -333,9 +333,6 @@ def ask(
         raise SpecError(f"{theorem.id}: worst-case takes so many iterations, and this left side is within seconds")
     if theorem.left.over.summed:
         raise SpecError(f"{theorem.id}: worst-case takes one quantity on the left side, and this is a sum of several")
-    if not theorem.left.is_mean:  # before it asks for numbers that would not help
-        left = theorem.left.id
-        raise SpecError(f"worst-case needs a left side that is a mean of recorded quantities, which {left} is not")
     if iterations < 1:
         raise SpecError(f"iterations must be ≥ 1, got {iterations}")
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
