@@ -352,13 +352,14 @@ class Number:
         found = {symbol: new for symbol in self.symbols if (new := what(symbol)) is not None}
         if not found:
             return self
-        if all(
-            len(new._top) == 1 and new._top.leading_coefficient() == 1 and new._below.is_one() for new in found.values()
-        ):
+        products = all(
+            len(new._top) == 1 == new._top.leading_coefficient() and new._below.is_one() for new in found.values()
+        )
+        if products and max(*self._top.degrees(), *self._below.degrees()) <= _LARGEST:
             # Products of symbols in place of symbols: nothing is multiplied out.
-            new = [found[symbol] if symbol in found else of(symbol) for symbol in self.symbols]
-            every = _sorted(symbol for one in new for symbol in one.symbols)
-            own = [moved(one.symbols, one._top, every) for one in new]
+            images = [found[symbol] if symbol in found else of(symbol) for symbol in self.symbols]
+            every = _sorted(symbol for one in images for symbol in one.symbols)
+            own = [moved(one.symbols, one._top, every) for one in images]
             return _reduced(every, *(part.compose(*own, ctx=_ring(len(every))) for part in (self._top, self._below)))
         top = self._value(self._top, found)
         return top if self._below.is_one() else top / self._value(self._below, found)
