@@ -46,6 +46,7 @@ CASES: list[tuple[str, dict[str, str], int]] = [
     ("async_sgd", {"alpha": "0.25"}, 5),
     ("async_sgd", {"alpha": "0.25", "schedule": "delay_adaptive"}, 5),
     ("async_sgd", {"alpha": "0.25", "sampling": "uniform"}, 3),
+    ("async_sgd", {"alpha": "0.25", "sampling": "uniform", "schedule": "1/(1 + tau)"}, 3),
     ("fedasync", {"beta": "0.5", "eta_l": "0.25", "s": "inverse"}, 4),
     ("fedasync", {"beta": "0.5", "eta_l": "0.25", "mode": "delta", "s": "hinge:a=1,b=1"}, 4),
     ("fedbuff", {"eta_l": "0.25", "count": "2"}, 2),
@@ -268,7 +269,7 @@ def exactly(
     return numbers.fraction(enumerated(model, best, arithmetic, one, LAW, alike, metric_at(side, K), ks)[0])
 
 
-@pytest.mark.sweep(28)
+@pytest.mark.sweep(29, also=("async_sgd-alpha=0.25-sampling=uniform-schedule=1/(1 + tau)",))
 @pytest.mark.parametrize(
     ("name", "options", "K"),
     [pytest.param(*case, marks=[pytest.mark.nightly] if "window" in case[1] else []) for case in CASES],
