@@ -317,7 +317,7 @@ class Number:
     @property
     def upper(self) -> "Number":
         """Its numerator."""
-        return self._of(self._top)
+        return self if self._below.is_one() else self._of(self._top)
 
     def factors(self) -> tuple[Fraction, list[tuple["Number", int]]]:
         """Return a fraction, and irreducible polynomials with their powers, negative ones for the denominator."""

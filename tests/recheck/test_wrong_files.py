@@ -71,7 +71,7 @@ def test_every_rule_has_its_file() -> None:
     assert [rule for rule in RULES if not any(f'"rule": "{rule}"' in line for line in lines)] == []
 
 
-@pytest.mark.slow  # all files of proofs, a change each
+@pytest.mark.nightly  # about the files, all together; each is asked by day
 @pytest.mark.parametrize("rule", RULES)
 def test_each_rule_is_shown_a_line_with_other_premises_and_one_that_rests_on_something_else(rule: str) -> None:
     told = {one for name in FILES for one in refusals(name)[0] if f"({rule})" in one}
