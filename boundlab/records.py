@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from pkgutil import resolve_name
 from types import NoneType, UnionType
-from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
@@ -168,10 +168,9 @@ def _shape(kind: Any) -> type:
 def _parts(kind: Any, value: Any, path: str) -> Iterator[tuple[Any, Any, str]]:
     """Yield the types, values and places of what stands in a table, or in a list of tables."""
     if isinstance(value, dict) and isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        hints = get_type_hints(kind, include_extras=True)
         for one in msgspec.structs.fields(kind):
             if one.encode_name in value:
-                yield hints[one.name], value[one.encode_name], f"{path}: {one.encode_name}" if path else one.encode_name
+                yield one.type, value[one.encode_name], f"{path}: {one.encode_name}" if path else one.encode_name
     elif isinstance(value, dict) and get_origin(kind) is dict:
         yield from ((get_args(kind)[1], one, f"{path}.{name}") for name, one in value.items())
     elif isinstance(value, list) and get_origin(kind) is list:

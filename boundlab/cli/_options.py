@@ -169,14 +169,19 @@ def one_of(shown: str, words: str, *known: str) -> Any:
 # Parameters of questions, which are declared where these are answered.
 
 Asked = dict[str, Any]
-_OFFERS = {"ids": ids, "specs": specs, "choices": choices, "files": files}
-_PLAIN = {"policies": policies, "symbols": symbols}
+_OFFERS: dict[str, Callable[..., Completion]] = {
+    "ids": ids,
+    "specs": specs,
+    "choices": choices,
+    "files": files,
+    "policies": lambda: policies,
+    "symbols": lambda: symbols,
+}
 
 
 def declared(one: Declared) -> Any:
     """Return a parameter of a question as Typer takes it."""
-    kind, *about = one.offers or ("",)
-    offer = _OFFERS[kind](*about) if kind in _OFFERS else _PLAIN.get(kind)
+    offer = _OFFERS[one.offers[0]](*one.offers[1:]) if one.offers else None
     if not one.shown.startswith("-"):
         return argument(one.shown, one.words, offer)
     return named(one.shown, one.words, offer, reader=None if one.many else one.read)
