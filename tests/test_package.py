@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib
 import importlib.util
+import os
 import pkgutil
 import re
 import subprocess
@@ -78,6 +79,17 @@ def test_every_folder_of_modules_is_in_the_wheel():
     folders = [path.parent.relative_to(ROOT) for top in tops for path in (ROOT / top).rglob("__init__.py")]
     modules = [".".join((tops[path.parts[0]], *path.parts[1:])) for path in folders]
     assert sorted(setuptools["packages"]) == sorted({*modules, *setuptools["package-data"]})
+
+
+@pytest.mark.nightly
+def test_two_collections_find_the_same_tests():
+    """Workers collect each for itself: a name that holds a time, a process or the order of a set stops them all."""
+    asked = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+    first, second = (
+        subprocess.run(asked, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed})
+        for seed in ("1", "2")
+    )
+    assert first.stdout.rpartition(" in ")[0] == second.stdout.rpartition(" in ")[0]
 
 
 def test_the_machinery_never_imports_problems_or_proofs():
