@@ -3,7 +3,7 @@
 import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -639,8 +639,8 @@ class FedCompass(Algorithm[FedCompassParameters]):
         SpecError
             If an arrival is impossible, or a named timer does not exist.
         """
-        follow_events = _follow if len(events) <= _KEPT else _follow.__wrapped__
-        compass, moments = follow_events(parameters, clients, events, iterations)
+        compass, moments = _followed(parameters, clients, events)
+        moments = _until(iter(moments), iterations)
         return _ArrivalCompiler(parameters, compass, moments, clients, records, iterations).tape()
 
     def quantities(
@@ -681,7 +681,7 @@ class FedCompass(Algorithm[FedCompassParameters]):
 
     def figures(self, parameters: FedCompassParameters, tape: Tape) -> dict[str, Any]:
         """Return the history of the arrival groups and what it did to the clients."""
-        compass, moments = _follow(parameters, tape.clients, tape.events, tape.iterations)
+        compass, moments = _followed(parameters, tape.clients, tape.events)
         kinds = [moment.answer.kind for moment in moments]
         uses, descend = tape.uses, tape.descend
         runs = np.bincount(descend.client[uses.update], minlength=tape.clients)
@@ -791,15 +791,18 @@ class _ArrivalCompiler:
 _KEPT = 100_000  # events: what the scheduler did at more of them takes too much memory
 
 
+def _followed(parameters: FedCompassParameters, clients: int, events: Events) -> tuple[Compass, list[Moment]]:
+    """Return what the scheduler does at all events; nobody may change it."""
+    ask = _follow if len(events) <= _KEPT else _follow.__wrapped__
+    return ask(replace(parameters, eta=1.0), clients, events)  # the scheduler knows no models: all steps are one
+
+
 @lru_cache(maxsize=2)  # one run is compiled for who reads its symbols, its points, and its model in two arithmetics
-def _follow(
-    parameters: FedCompassParameters, clients: int, events: Events, iterations: int
-) -> tuple[Compass, list[Moment]]:
-    """Schedule the events up to the one that completes the last iteration; nobody may change what is returned."""
+def _follow(parameters: FedCompassParameters, clients: int, events: Events) -> tuple[Compass, list[Moment]]:
     compass = parameters.compass(clients)
     both = list(zip(events.time.tolist(), events.actor.tolist(), strict=True))
     named = [time for time, actor in both if actor == SERVER]
-    return compass, _until(follow(compass, [pair for pair in both if pair[1] != SERVER], named), iterations)
+    return compass, list(follow(compass, [pair for pair in both if pair[1] != SERVER], named))
 
 
 def _until(moments: Iterator[Moment], iterations: int) -> list[Moment]:
