@@ -87,7 +87,7 @@ print(rennala.id, "-", rennala.summary)
 # %% [markdown]
 # ## 2. Does it keep what boundlab relies on?
 #
-# The suite of conformance verifies the tape, holds the table of uses to what really moves the server, asks that every arrival is used, kept or noted as dropped, that options have the effect that they declare, and more. On the command line that is `boundlab doctor my_rennala.py`.
+# The suite of conformance verifies the tape, holds the table of uses to what really moves the server, asks that options are read as they are declared, and more. On the command line that is `boundlab doctor my_rennala.py`.
 
 # %%
 from boundlab.testing import conform

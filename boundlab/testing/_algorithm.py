@@ -5,7 +5,6 @@ their tape, what it does to a small problem, and what updates become.
 """
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, field, fields
@@ -16,15 +15,14 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundlab.algorithms import Algorithm, Staleness, example_options, undeclared_draws
+from boundlab.algorithms import Algorithm, example_options, undeclared_draws
 from boundlab.case import build_delays, build_problem, delays_from
 from boundlab.delays import DelayModel
 from boundlab.errors import CaseError, SpecError, TapeError
 from boundlab.events import Events
-from boundlab.execute import Combine, Show, Update, own_numbers, rows, starts
 from boundlab.execute.floats import run
 from boundlab.formulas.symbols import SYMBOLS
-from boundlab.objective import Array, Problem
+from boundlab.objective import Array, Oracle, Problem
 from boundlab.options import Options
 from boundlab.randomness import Floats, Ints, Streams
 from boundlab.registry import registered
@@ -46,6 +44,41 @@ NEGLIGIBLE = 1e-12  # a coefficient that rounding may have left of 0
 
 
 @final
+class Marks(Oracle):
+    """An oracle by which every update adds a coordinate of its own: iterates are then combinations of x0 and updates.
+
+    Parameters
+    ----------
+    updates
+        How many there are. x0 is the first coordinate.
+    ends
+        True: a local step ends in its coordinate, in place of adding it.
+    """
+
+    def __init__(self, updates: int, *, ends: bool) -> None:
+        self.ends, self.drawn = ends, 0
+        self.depth = np.zeros(1 + updates, dtype=np.int64)  # the local steps behind x0 and behind each end
+
+    def draws(self, clients: Ints, updates: Ints, steps: int) -> list[list[int]]:
+        """Return the coordinate of each update."""
+        first = 1 + self.drawn
+        self.drawn += len(clients)
+        return [[first + place] * steps for place in range(len(clients))]
+
+    def draw_size(self, steps: int) -> int:
+        """Return that one update takes as many numbers as it has steps."""
+        return steps
+
+    def step(self, x: Array, client: int, draw: int, step_size: float) -> None:
+        """Mark x."""
+        self.depth[draw] = 1 + self.depth[_holds(x)].max(initial=0)
+        x *= not self.ends
+        x[draw] = 1.0
+
+    implicit_step = step
+
+
+@final
 @dataclass(frozen=True, slots=True)
 class Reading:
     """The server's models as combinations.
@@ -53,16 +86,12 @@ class Reading:
     Parameters
     ----------
     models
-        Shape (versions + 1, 1 + updates): the coefficients of x0 and of each row of ``descend``.
-    kept
-        Shape (updates,): whether an instruction reads the update, or what was made of it, once it has arrived; or a
-        register holds it at the end.
+        Shape (versions + 1, 1 + updates): the coefficients of x0 and of each update.
     depth
         Shape (versions + 1,): the most local steps that lie behind each model, one after the other.
     """
 
     models: Floats
-    kept: NDArray[np.bool_]
     depth: Ints
 
     @property
@@ -79,28 +108,10 @@ def reading(tape: Tape, *, ends: bool = False) -> Reading:
     ends
         Whether the combinations are of the ends of updates in place of their moves, each its end minus its start.
     """
-    arrival = tape.descend.arrival
-    unit, shown = np.eye(1 + len(arrival)), []
-    registers: list[Any] = starts(tape, unit[0], 0.0 * unit[0])
-    kept = np.zeros(len(arrival), dtype=np.bool_)
-    depth = np.zeros(1 + len(arrival), dtype=np.int64)  # the local steps behind x0 and behind each end
-    for row, event in zip(rows(tape, own_numbers(tape)), tape.event.tolist(), strict=True):
-        there = (arrival >= 0) & (arrival <= event)
-        for src in [src for _, src in row.terms] if isinstance(row, Combine) else [row.src]:
-            kept |= there & _holds(registers[src])[1:]
-        match row:
-            case Combine(dst, terms):
-                registers[dst] = sum((c * registers[src] for c, src in terms), start=0.0 * unit[0])
-            case Update():
-                x, own = registers[row.src], unit[1 + row.row]
-                depth[1 + row.row] = len(row.sizes) + depth[_holds(x)].max(initial=0)
-                registers[row.dst] = own if ends else x + own
-            case Show():
-                shown.append(registers[row.src])
-    for register in registers:
-        kept |= False if register is None else _holds(register)[1:]
+    marks, shown = Marks(len(tape.descend.arrival), ends=ends), list[Array]()
+    run(tape, np.eye(1, len(marks.depth))[0], marks, lambda _row, x: shown.append(x.copy()))
     models = np.array(shown)[of_versions(tape)]
-    return Reading(models, kept, np.array([depth[_holds(one)].max(initial=0) for one in models]))
+    return Reading(models, np.array([marks.depth[_holds(one)].max(initial=0) for one in models]))
 
 
 def of_versions(tape: Tape) -> Ints:
@@ -208,7 +219,7 @@ class Subject:
     delays: Sequence[DelayModel] = ()
     server: str | None = None
     drawn: int = 4
-    _made: dict[tuple[str, str, int, int], CompiledRun] = field(default_factory=dict)
+    _made: dict[tuple[str, str], CompiledRun] = field(default_factory=dict)
 
     @property
     def who(self) -> str:
@@ -244,9 +255,7 @@ class Subject:
             return [self.options]
         return example_options.settings(self.who, self.algorithm, clients or self.n, self.drawn)
 
-    def schedule(
-        self, setting: Mapping[str, Any], model: DelayModel, iterations: int = ITERATIONS, trial: int = 0
-    ) -> CompiledRun:
+    def schedule(self, setting: Mapping[str, Any], model: DelayModel) -> CompiledRun:
         """Return a setting under a delay model.
 
         Raises
@@ -254,18 +263,16 @@ class Subject:
         SpecError
             If the options do not go together, or not with so many clients.
         """
-        key = example_options.words(setting), f"{model.n} {model.spec()}", iterations, trial
+        key = example_options.words(setting), f"{model.n} {model.spec()}"
         if key not in self._made:
-            self._made[key] = self._compile(setting, model, iterations, trial)
+            self._made[key] = self._compile(setting, model)
         return self._made[key]
 
-    def runs(
-        self, places: Iterable[tuple[Mapping[str, Any], DelayModel]], iterations: int = ITERATIONS, trial: int = 0
-    ) -> Iterator[CompiledRun]:
+    def runs(self, places: Iterable[tuple[Mapping[str, Any], DelayModel]]) -> Iterator[CompiledRun]:
         """Yield settings under delay models that they go with: not a buffer that so few clients never fill."""
         for setting, model in places:
             with suppress(*REFUSED):
-                yield self.schedule(setting, model, iterations, trial)
+                yield self.schedule(setting, model)
 
     def _goes(self, n: int) -> bool:
         """Return whether the simplest setting goes with so many clients."""
@@ -276,33 +283,33 @@ class Subject:
             one.require(n)
         return self.delays or [delays_from(spec, n) for spec in _DELAYS]
 
-    def _compile(self, setting: Mapping[str, Any], model: DelayModel, iterations: int, trial: int) -> CompiledRun:
+    def _compile(self, setting: Mapping[str, Any], model: DelayModel) -> CompiledRun:
         """Sample enough events for all iterations."""
         a, n, who, made = self.algorithm, model.n, self.words(setting, model), 0
         parameters = a.read(Options(a.id, setting))
-        first = max(a.events_for(parameters, n, iterations), 1)
+        first = max(a.events_for(parameters, n, ITERATIONS), 1)
         for times in range(_DOUBLED + 1):
-            events = self.sample(setting, model, first << times, trial)
+            events = self.sample(setting, model, first << times)
             try:
-                made = a.schedule(parameters, events, n, NOTHING, iterations).iterations
+                made = a.schedule(parameters, events, n, NOTHING, ITERATIONS).iterations
             except TapeError as error:
-                raise AssertionError(f"{who}: {iterations} iterations do not compile: {error}") from error
-            if made >= iterations:
-                return CompiledRun(who, a, parameters, events, _small(n), iterations, model)
-        raise AssertionError(f"{who}: {first << _DOUBLED} events make {made} of {iterations} iterations")
+                raise AssertionError(f"{who}: {ITERATIONS} iterations do not compile: {error}") from error
+            if made >= ITERATIONS:
+                return CompiledRun(who, a, parameters, events, _small(n), ITERATIONS, model)
+        raise AssertionError(f"{who}: {first << _DOUBLED} events make {made} of {ITERATIONS} iterations")
 
     def words(self, setting: Mapping[str, Any], model: DelayModel | None = None) -> str:
         """Return how messages about a setting begin, perhaps under a delay model."""
         under = "" if model is None else f" under {model.id} delays"
         return f"{self.who} with {example_options.words(setting)}{under}"
 
-    def sample(self, setting: Mapping[str, Any], model: DelayModel, count: int, trial: int = 0) -> Events:
-        """Return the first events of a trial; a count that the server's policy may set is set by it."""
+    def sample(self, setting: Mapping[str, Any], model: DelayModel, count: int) -> Events:
+        """Return the first events; a count that the server's policy may set is set by it."""
         a, server = self.algorithm, self.server
         if server is None and a.server == "any" and "count" in setting:
             server = f"count:every={setting['count']}"
         policy = a.policy(server, model)
-        return a.sample(a.read(Options(a.id, setting)), model, policy, Streams(7, trial), model.n, count)
+        return a.sample(a.read(Options(a.id, setting)), model, policy, Streams(7), model.n, count)
 
 
 @cache
@@ -395,39 +402,6 @@ def uses(at: CompiledRun) -> None:
     equal("the weight of x0 in the server's model and 1", start, np.ones_like(start), axes=("version",))
     what = "the weights of (end − start) in what moves the server, and those of the use table,"
     equal(what, found.entering, said, scale=1.0, axes=("server update", "update"))
-
-
-def plain(at: CompiledRun) -> bool | None:
-    """Return whether an empty use table could be filled; None where this run does not tell.
-
-    An empty table is for algorithms whose messages are not the moves of updates. Where updates come late and each moves
-    one server model, with a weight above 0, they are.
-    """
-    tape, found = at.long, at.linear.entering
-    late = (tape.version[tape.descend.arrival] > tape.descend.version) & (tape.descend.arrival >= 0)
-    enters = np.abs(found) > NEGLIGIBLE
-    if len(tape.uses.update) or not enters[:, late].any():
-        return None
-    return bool((found > -NEGLIGIBLE).all() and (enters.sum(axis=0) <= 1).all())
-
-
-def arrivals(at: CompiledRun) -> None:
-    """Check that every update that arrives is used, read or kept by the server, or dropped with a note that says so."""
-    tape = at.long
-    arrived = tape.descend.arrival >= 0
-    used = np.isin(np.arange(len(arrived)), tape.uses.update)
-    forgotten = arrived & ~(used | at.linear.kept)
-    for row in np.asarray(tape.notes.get("dropped", ()), dtype=np.int64).tolist():
-        there = 0 <= row < len(arrived) and arrived[row]
-        expect(there, f"update {row} is noted as dropped, and it has not arrived")
-        expect(not used[row], f"update {row} is noted as dropped, and stands in the use table")
-        forgotten[row] = False
-    for row in np.flatnonzero(forgotten).tolist():
-        expect(
-            False,
-            f"update {row}, of client {tape.descend.client[row]}, arrives with event {tape.descend.arrival[row]}, and "
-            f"nothing reads it; where it is to be ignored, it is `dropped`",
-        )
 
 
 def quantities(at: CompiledRun) -> None:
@@ -540,20 +514,12 @@ def promises(at: CompiledRun) -> None:
 # The algorithm as a whole, in all of its settings.
 
 _FEW, _MANY = 9, 80  # events
-_LONG = 40  # iterations, until clients have arrived several times
-# "model (default): …", "local steps (default 1)", "…; default constant": the word is what stands for an absent option.
-_DEFAULTS = (r"(\S+) \(default\b", r"\(default:? ([^\s,;)]+)[^()]*\)", r"default:? ([^\s,;)]+)\)?$")
-_CLOSE = 1e-9
-_close = partial(np.allclose, rtol=0.0, atol=_CLOSE)
-_TRIALS = (1, 2, 3)
-_COMBINATIONS = 24
 
 
 def algorithm_checks(algorithm: Algorithm[Any], **given: Any) -> Iterator[Check]:
     """Return the checks, those first whose failure explains others; ``given``: fields of :class:`Subject`."""
     subject = Subject(algorithm, **given)
-    left_out = () if subject.options is None else _OF_ALL_OPTIONS
-    return named(subject.who, {name: part for name, part in _CHECKS.items() if part not in left_out}, subject)
+    return named(subject.who, _CHECKS, subject)
 
 
 def _named(subject: Subject) -> None:
@@ -584,55 +550,6 @@ def _declared_in(a: Algorithm[Any], given: Mapping[str, Any]) -> None:
         if usual is not MISSING and one.name not in given and not spelt:
             value = getattr(found, one.name)
             expect(value == usual, f"without the option {one.name} it is {value!r}; its default is {usual!r}")
-    for name, word in _documented(a.parameters):
-        with suppress(SpecError):  # words for people, such as "all", or a default that depends on another option
-            explicit = a.read(Options(a.id, {name: word, **given}))
-            expect(explicit == found, f"the help of {name} says that {word} is the default, but {name}={word} differs")
-
-
-def _documented(says: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the options whose help says a default, with it."""
-    for name, line in says.items():
-        found = next((match for match in (re.search(pattern, line) for pattern in _DEFAULTS) if match), None)
-        if found is not None:
-            yield name, found.group(1)
-
-
-def _effects(subject: Subject) -> None:
-    """Check that some values of every option make different runs."""
-    a = subject.algorithm
-    for name, some in a.examples(subject.n).items():
-        if name not in a.step_size_symbols and len(some) > 1:
-            shown = ", ".join(value or "none" for value in some)
-            expect(_differ(subject, name, some), f"option {name} has no effect: {shown} make the same runs")
-
-
-def _differ(subject: Subject, name: str, some: Sequence[str]) -> bool:
-    """Return whether some values differ in some surroundings, or hardly any can be run."""
-    most = 0
-    for setting, model, iterations, trial in _places(subject):
-        given = ({key: word for key, word in {**setting, name: value}.items() if word} for value in some)
-        made = [_fingerprint(at.long) for at in subject.runs(((one, model) for one in given), iterations, trial)]
-        most = max(most, len(made))
-        if len(set(made)) > 1:
-            return True
-    return most < 2
-
-
-def _places(subject: Subject) -> Iterator[tuple[example_options.Setting, DelayModel, int, int]]:
-    """Yield where values may differ: in which setting, under which delays, in how many iterations, in which trial.
-
-    Horizons are short, too, for methods that are told one; there are several trials, since two draws may happen to be
-    equal; and in the end there are many combinations of options, since one may need two others.
-    """
-    first, *others = subject.models
-    runs = [(first, ITERATIONS, 0), (first, 2, 0), *((first, ITERATIONS, trial) for trial in _TRIALS)]
-    runs += [(model, ITERATIONS, 0) for model in others]
-    for place in runs:
-        for setting in example_options.surroundings(subject.who, subject.algorithm, subject.n, subject.drawn):
-            yield setting, *place
-    for setting in example_options.surroundings(subject.who, subject.algorithm, subject.n, _COMBINATIONS):
-        yield setting, first, ITERATIONS, 0
 
 
 def _fingerprint(tape: Tape) -> bytes:
@@ -641,82 +558,6 @@ def _fingerprint(tape: Tape) -> bytes:
     for table in (tape.affine, tape.descend, tape.record, tape.uses):
         parts += [getattr(table, one.name) for one in fields(table)]
     return repr(tape.events.detail).encode() + b"".join(part.tobytes() for part in parts)
-
-
-def _damping(subject: Subject) -> None:
-    """Check every option that is a staleness function in every setting, against the constant one."""
-    a, model = subject.algorithm, subject.models[0]
-    parameters = a.read(Options(a.id, subject.settings[0]))
-    names = [one.name for one in fields(parameters) if isinstance(getattr(parameters, one.name), Staleness)]
-    for name, typed in ((one, typed) for one in names for typed in a.examples(subject.n).get(one, ())):
-        told = []
-        for setting in subject.settings:
-            both = [({**setting, name: word}, model) for word in (typed, "constant")]
-            found = list(subject.runs(both))
-            if len(found) == len(both):
-                told.append(_damps(found[0], found[1], name, typed))
-        words = f"option {name}={typed} is ignored: it damps no update that arrives late"
-        expect(set(told) <= {None} or True in told, words)
-
-
-def _damps(at: CompiledRun, plain: CompiledRun, name: str, typed: str) -> bool | None:
-    """Check that a staleness function multiplies the weights with which stale updates enter the server's model.
-
-    The staleness may be counted at the arrival or at the use, from 0, from 1 on as some papers do, or from what another
-    option says; where weights are normalised, they are multiplied up to a factor of each server update.
-
-    Parameters
-    ----------
-    at, plain
-        The same events with the function and with a constant one.
-    name, typed
-        The option, and its value in words.
-
-    Returns
-    -------
-    bool or None
-        Whether updates are damped: not where weights of single updates are normalised, whatever the function is. None
-        where no update is so stale.
-    """
-    tape, s = at.long, getattr(at.parameters, name)
-    (used, weight), (constant, usual) = _entering(at), _entering(plain)
-    arrival, start = tape.version[tape.descend.arrival], tape.descend.version
-    late = np.flatnonzero((used >= 0) & (constant >= 0) & (np.maximum(arrival, used) > start))
-    if s.kind == "constant" or not len(late):
-        return None
-    ratio, since = weight[late] / usual[late], start[late]
-    numbers = (getattr(at.parameters, one.name) for one in fields(at.parameters))
-    offsets = {0, 1, *(one for one in numbers if isinstance(one, int))}
-    for tau, offset in product((arrival[late] - since, used[late] - since), sorted(offsets)):
-        expected = np.array([s(int(one) + offset) for one in tau])
-        told = _proportional(used[late], ratio, expected)
-        if told or _close(ratio, expected):
-            return None if _close(expected, 1.0) else True
-    if told is None and _close(ratio, 1.0):
-        return False
-    tau = arrival[late] - since
-    expected = np.array([s(int(one)) for one in tau])
-    words = f"{at.who}: option {name}={typed} is not the function of staleness that it says: what it makes of the"
-    words += f" weights of updates {late.tolist()}, which arrive {tau.tolist()} versions late, and s of that,"
-    equal(words, ratio, expected, rounding=0.0)
-    return True
-
-
-def _entering(at: CompiledRun) -> tuple[Ints, Floats]:
-    """Return the server update with which each update that arrives enters first, else -1, and its weight there."""
-    weights = at.linear.entering
-    enters = (np.abs(weights) > NEGLIGIBLE) & (at.long.descend.arrival >= 0)
-    first = enters.argmax(axis=0)
-    return np.where(enters.any(axis=0), first, -1), weights[first, np.arange(len(first))]
-
-
-def _proportional(used: Ints, ratio: Floats, expected: Floats) -> bool | None:
-    """Return whether ratios are what is expected up to a factor of each server update; None: that says nothing."""
-    together = [used == one for one in np.unique(used)]
-    if not any(np.ptp(expected[rows]) for rows in together):
-        return None
-    factors = [ratio[rows] / expected[rows] for rows in together]
-    return all(np.ptp(one) <= _CLOSE * one.max() for one in factors)
 
 
 def _answers(subject: Subject) -> None:
@@ -738,22 +579,9 @@ def _begins(subject: Subject) -> None:
             same_events(f"sample({_MANY})", long.head(size), short)
 
 
-def _forgotten(subject: Subject) -> None:
-    """Check that a use table is empty only where some run shows that it cannot be filled."""
-    for setting in subject.settings:
-        places = [(setting, model) for model in subject.models]
-        if any(len(at.long.uses.update) for at in subject.runs(places)):
-            continue
-        told = {plain(at) for at in subject.runs(places, _LONG)}
-        words = "every server update is a sum of weight·(end − start) of updates that arrived"
-        who = subject.words(setting)
-        could = True in told and False not in told
-        expect(not could, f"{who}: {words}, and the use table is empty: say `uses` of its event")
-
-
 def _alone(subject: Subject) -> None:
     """Check that ``single_client_values`` describe a run of some setting, in which the model does gradient descent."""
-    if subject.algorithm.single_client_values is None:
+    if subject.algorithm.single_client_values is None or subject.options is not None:  # of some setting, not of each
         return
     said = {name: info.alone for name, info in SYMBOLS.items() if info.alone is not None}
     said |= subject.algorithm.single_client_values
@@ -788,8 +616,6 @@ _CHECKS: Mapping[str, Callable[[Subject], None]] = {
     "a shorter run is the beginning of a longer one": _each(beginnings),
     "all records show one run": _each(records),
     "the use table is what moves the server's model": _each(uses),
-    "no use is forgotten": _forgotten,
-    "every arrival is used, kept or dropped explicitly": _each(arrivals),
     "quantities are what a count finds": _each(quantities),
     "server models are the averages that it says, of steps no larger": _each(steps, averages),
     "no more is on its way than it says": _each(in_flight),
@@ -798,8 +624,5 @@ _CHECKS: Mapping[str, Callable[[Subject], None]] = {
     "assumptions that are met show in every run": at_each(
         lambda subject: subject.runs(product(subject.settings, subject.models)), promises
     ),
-    "every option has an effect": _effects,
-    "staleness functions damp by the staleness": _damping,
     "alone and without delay it is gradient descent": _alone,
 }
-_OF_ALL_OPTIONS = (_effects, _damping, _alone)  # where no setting is given

@@ -478,9 +478,8 @@ def algorithm(
 
     Its options are read as they are declared. More events begin with the same ones, and survive a case file. The tape
     is verified; a shorter one is the beginning of a longer one, and all records show one run. The use table is what
-    moves the server's model, and none of it is forgotten; every update that arrives is used, kept or dropped by a note.
-    Quantities are those of the use table; averages, weights of the objective and assumptions that are met show in the
-    runs. Every option has an effect, staleness functions damp by the staleness, and what ``alone`` says is so.
+    moves the server's model, and quantities are those of the table; averages, weights of the objective and assumptions
+    that are met show in the runs, and what ``alone`` says is so.
 
     Parameters
     ----------

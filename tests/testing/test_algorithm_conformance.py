@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundlab.algorithms import Algorithm, Averages, Parameters, Staleness, option
+from boundlab.algorithms import Algorithm, Averages, Parameters, option
 from boundlab.algorithms.area import Area
-from boundlab.algorithms.fedasync import FedAsync
 from boundlab.algorithms.fedbuff import FedBuff
 from boundlab.algorithms.gd import Gd
 from boundlab.algorithms.incremental import Incremental
@@ -91,14 +90,6 @@ class Ghost(Parameters):
 
 
 @dataclass(frozen=True, slots=True)
-class Misprint(Parameters):
-    """Help that says another default."""
-
-    alpha: float = option.number("step size", above=0.0)
-    mode: str = option.choice("fast or slow (default)", ("fast", "slow"))
-
-
-@dataclass(frozen=True, slots=True)
 class Shifted(Parameters):
     """A reader that does not give the field's default."""
 
@@ -154,64 +145,10 @@ def forgetting(keep: Callable[[Tape], Any]) -> Callable[..., Tape]:
     return schedule
 
 
-def with_staleness(kind: type[Algorithm[Any]], field: str, s: Callable[[Any], Any]) -> Callable[..., Tape]:
-    """Return a compiler that takes another staleness function than it is told."""
-
-    def schedule(self: Any, parameters: Any, *rest: Any) -> Tape:
-        return kind.schedule(self, replace(parameters, **{field: s(getattr(parameters, field))}), *rest)
-
-    return schedule
-
-
-def steeper(s: Staleness) -> Staleness:
-    return replace(s, kind="polynomial", a=2.0) if s.kind == "inverse" else s
-
-
-def silent(self: Any, *arguments: Any) -> Tape:
-    tape = type(self).__mro__[1].schedule(self, *arguments)  # type: ignore[attr-defined]
-    return replace(tape, notes={key: value for key, value in tape.notes.items() if key != "dropped"})
-
-
-def few(*_: object) -> dict[str, tuple[str, ...]]:
-    """Return fewer examples than FedBuff has, so that a search among them ends sooner."""
-    return {"count": ("1", "2"), "reply": ("post", "pre", "wait"), "staleness": ("constant", "inverse", "polynomial")}
-
-
-def deaf(self: Any, options: Options) -> Any:
-    return replace(FedBuff.read(self, options), reply="post")
-
-
 WRONG_IN_SOME_SETTING: dict[str, tuple[Any, str]] = {
     "one forgotten use": (
         broken(FedBuff, schedule=forgetting(lambda tape: tape.descend.client[tape.uses.update] != 1)),
         r"moves the server, and those of the use table, differ: 1 and 0, at server update 0, update 1",
-    ),
-    "no use at all": (
-        broken(FedBuff, schedule=forgetting(lambda tape: tape.uses.version < 0)),
-        r"algorithm fedbuff with eta_l=0.02: every server update is a sum of .* and the use table is empty: "
-        "say `uses` of its event",
-    ),
-    "a step that ignores the staleness option": (
-        broken(FedBuff, examples=few, schedule=with_staleness(FedBuff, "staleness", lambda _: Staleness())),
-        "option staleness has no effect: constant, inverse, polynomial make the same runs",
-    ),
-    "a step that ignores one staleness function": (
-        broken(
-            FedBuff, schedule=with_staleness(FedBuff, "staleness", lambda s: Staleness() if s.kind == "inverse" else s)
-        ),
-        "option staleness=inverse is (ignored|not the function)",
-    ),
-    "another staleness function": (
-        broken(FedAsync, schedule=with_staleness(FedAsync, "s", steeper)),
-        r"option s=inverse is not the function of staleness that it says: .*, and s of that, differ: 0\.\d+ and 0\.\d+",
-    ),
-    "an arrival that is dropped silently": (
-        broken(type(lookup("algorithms", "fedfa")), schedule=silent),
-        r"update \d+, of client \d, arrives with event \d+, and nothing reads it; .* it is `dropped`",
-    ),
-    "an option without effect": (
-        broken(FedBuff, examples=few, read=deaf),
-        "option reply has no effect: post, pre, wait make the same runs",
     ),
     "averages that are none": (
         broken(Area, averages=lambda *_: Averages(20, 0.03, 9, 0)),
@@ -253,11 +190,6 @@ WRONG: dict[str, tuple[type[Any], dict[str, Any], str]] = {
         "incremental draws n numbers an event and does not say so",
     ),
     "option that is not declared": (FedBuff, {"read": curious}, "option secret is read, but not declared"),
-    "default in the help": (
-        Gd,
-        {"parameter_type": Misprint, "step_size_symbols": ("alpha",)},
-        "the help of mode says that slow is the default, but mode=slow differs",
-    ),
     "default of the field": (
         Gd,
         {"parameter_type": Shifted, "step_size_symbols": ("alpha",)},
