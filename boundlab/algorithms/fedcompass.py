@@ -640,8 +640,8 @@ class FedCompass(Algorithm[FedCompassParameters]):
             If an arrival is impossible, or a named timer does not exist.
         """
         compass, moments = _followed(parameters, clients, events)
-        moments = _until(iter(moments), iterations)
-        return _ArrivalCompiler(parameters, compass, moments, clients, records, iterations).tape()
+        begun = _until(iter(moments), iterations)
+        return _ArrivalCompiler(parameters, compass, begun, clients, records, iterations).tape()
 
     def quantities(
         self, parameters: FedCompassParameters, tape: Tape, until: int, settings: Mapping[str, float]
