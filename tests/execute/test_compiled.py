@@ -24,6 +24,7 @@ from boundlab.execute import enclosed, floats, iterates
 from boundlab.execute._rows import Update, own_numbers
 from boundlab.metrics import METRICS, Certified, Proved
 from boundlab.objective import Problem
+from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
 from boundlab.simulate import NUMPY, Backend
@@ -41,6 +42,7 @@ RECORDS = (
     RecordAt(average=True, weights=WEIGHTS),
     RecordAt(average=True, weights=Weights(None, closed=True)),
 )
+PIECES = ("max-affine", "smoothed-max-affine")  # nobody compiles them
 PROBLEMS = (
     "huber:clients=3,dimension=4,x0=1",
     "huber:clients=3,dimension=2,x0=1,sigma=0.5,l1=0.1",
@@ -325,3 +327,14 @@ def test_gradients_and_roundings_of_many_points_are_those_of_each(kind: str) -> 
     # Sums run in another order, and what is said of them holds for either.
     np.testing.assert_allclose(np.stack(found, axis=1), [problem.rounding(x) for x in X], rtol=0.5)
     np.testing.assert_allclose(problem.gradient_roundings(X), found[1], rtol=1e-15)
+
+
+@pytest.mark.parametrize("family", registered("problems"))
+def test_the_steps_of_every_family_are_those_of_the_reference(family: str) -> None:
+    for example in registered("problems")[family].examples:
+        problem = registered("problems")[family].build(Options(family, example))
+        tape = Subject(lookup("algorithms", "incremental"), clients=problem.n).schedules[0].tape(12)
+        assert (floats.clients_of(problem, tape) is None) == (family in PIECES)
+        if family not in PIECES:
+            for one, other in zip(*both(problem, tape), strict=True):
+                np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-12 * float(np.abs(one).max(initial=1.0)))
