@@ -534,6 +534,7 @@ def _plan(
     followed = {one.id: one.along for one in theorem.core.asked if one.id not in beyond}
     limits = {name: (*one, values.get(one[1], known[one[1]].value)) for name, one in followed.items() if one}
     schedules = schedules.running(problem, parameter_values, limits)
+    schedules.require_lag(trials)
     if first is not None and schedules.points is not None:
         first = schedules.tape(0)
 
