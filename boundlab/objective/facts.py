@@ -131,7 +131,9 @@ def above(found: Any, how: str) -> Constant:
     return Constant(float(np.max(found.upper if isinstance(found, Near) else found)), "upper", how)
 
 
-def of_start(x0: Array, start: Any, best: Optimum | None, floor: float | None, of: str = "f") -> dict[str, Constant]:
+def of_start(
+    x0: Array, start: Any, best: Optimum | None, floor: float | None, of: str = "f", L: float | None = None
+) -> dict[str, Constant]:
     """Return R = ‖x0 − x*‖, where x* is known, and F0 = f(x0) − inf f, where f has a known lower bound.
 
     Parameters
@@ -146,6 +148,9 @@ def of_start(x0: Array, start: Any, best: Optimum | None, floor: float | None, o
         A number that f is never below, if there is one: 0 for losses.
     of
         The function's name.
+    L
+        Smoothness of f on all of R^d, which limits F0 by L·R²/2: a start at the minimiser has no gap, and no rounding
+        of f(x0) and f* may stand for one.
     """
     if best is None and floor is None:
         return {}
@@ -157,6 +162,10 @@ def of_start(x0: Array, start: Any, best: Optimum | None, floor: float | None, o
         away = distance(x0, best.x, best.distance)
         how = _COMPARISON if best.distance is None else best.how
         found["R"] = Constant(away, "upper" if best.distance else "exact", how)
+        if L is not None and best.distance is not None:
+            near = above(Near(away) * away * L / 2.0, f"L·R²/2, {best.how}")
+            if near.value < found["F0"].value / 2.0:  # else the difference is the better limit
+                found["F0"] = near
     return found
 
 
