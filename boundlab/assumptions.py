@@ -65,6 +65,7 @@ COMPOSITE: Final = "composite"
 BOUNDED_DOMAIN: Final = "bounded-domain"
 BOUNDED_RUN: Final = "bounded-run"
 FIXED_TIMES: Final = "fixed-compute-times"
+CONSTANT_LAG: Final = "constant-lag"
 UNBIASED: Final = "unbiased"
 INEXACT: Final = "inexact-gradients"
 RELATIVE: Final = "relative-inexact-gradients"
@@ -247,7 +248,7 @@ BUILT_IN: tuple[Assumption, ...] = (
     ),
     # A lag that is not constant is found when the schedule is read.
     Assumption(
-        "constant-lag",
+        CONSTANT_LAG,
         "every update is used the same number of server updates after it was begun, x_(−j) = x0",
         "run",
         by_construction=True,

@@ -592,7 +592,7 @@ class EmpiricalRisk(BoundedSlopes):
             steepest = self.w * self.loss.slope * self.means(self.pushes)
             out["B"] = above(steepest, "mean ‖a‖ times the largest |loss'|")
         x = np.asarray(self.x0, dtype=np.float64)
-        return out | of_start(x, self.total.near(x)[0], best, 0.0)
+        return out | of_start(x, self.total.near(x)[0], best, 0.0, L=out["L"].value if self.loss.smooth else None)
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""

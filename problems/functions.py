@@ -200,7 +200,7 @@ class SmoothProblem(SoughtMinimiser):
         out = common.smoothness(Constant(self.L, "upper", _SAID))
         out |= common.noise(Constant(self.sigma, "exact", "additive Gaussian noise"))
         best = self._best
-        out |= of_start(self.x0, self._value(self.x0), best, self.lower)
+        out |= of_start(self.x0, self._value(self.x0), best, self.lower, L=self.L)
         if best is not None:
             norms = self.gradient_norms_at_optimum()
             assert best.distance is not None and norms is not None  # noqa: PT018, S101  (for the type checker)

@@ -295,7 +295,7 @@ class LeastSquares(LinearModel):
         if alike(self):
             out |= common.heterogeneity(np.zeros(self.n), 0.0, "all clients have the same function")
         x0 = np.asarray(self.x0, dtype=np.float64)
-        out |= of_start(self.x0, self.total.near(x0)[0], best, 0.0)
+        out |= of_start(self.x0, self.total.near(x0)[0], best, 0.0, L=out["L"].value)
         # The least value is found without rounding where the minimiser is no certain one, too.
         if (best is None or best.how == _EXACT) and self._twin is not None:
             fallen = _value(self._twin, self._twin.x0) - self._twin.minimum().value

@@ -195,7 +195,7 @@ class Quadratic(InEveryArithmetic):
         out = {
             **common.smoothness(top),
             **common.noise(self._noise),
-            **of_start(self.x0, self.near.value(Near(self.x0)), best, 0.0),
+            **of_start(self.x0, self.near.value(Near(self.x0)), best, 0.0, L=top.value),
         }
         if self._equal:
             out |= self._heterogeneity()

@@ -183,7 +183,8 @@ class Separable(InEveryArithmetic):
         """Return all constants but mu: L for the smooth losses, zeta where their minimisers are unique."""
         best = self.optimum()
         norms = norms_up(self.w, self.loss.steepest)
-        start = of_start(self.x0, self.near.value(Near(self.x0)), best, 0.0)
+        L = float(self.w.max()) if self.smooth else None
+        start = of_start(self.x0, self.near.value(Near(self.x0)), best, 0.0, L=L)
         how = "closed form max‖w_i‖·|slope|"
         out = {
             "B": Constant(float(norms.max()), "upper", how),

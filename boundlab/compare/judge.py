@@ -535,6 +535,24 @@ def _refuted(plan: Plan, where: str, how: str) -> Judgement:
     return Verdict.VIOLATED, f"{where} ({how})"
 
 
+def kept(
+    plan: Plan, judgement: Judgement, excess: Floats, known: Sequence[Sequence[Mapping[str, Any]]] | None = None
+) -> Judgement:
+    """Return a judgement, but no violation of a bound that may be larger at the true R or F0 by as much.
+
+    Parameters
+    ----------
+    excess
+        Any shape: left sides, or their lower limits, over the bound.
+    known
+        What the bound was evaluated with, as :meth:`boundlab.instance.Plan.right_sides` takes it.
+    """
+    if judgement[0] is not Verdict.VIOLATED or not plan.lifted(float(np.nanmax(excess)), known):
+        return judgement
+    only = "of R and F0 limits from above are known, and where these are smaller the bound may be as large"
+    return Verdict.INCONCLUSIVE, f"{judgement[1]}, but {only}"
+
+
 def _outside(plan: Plan) -> str:
     return f"; outside the theorem: {'; '.join(plan.outside.values())}" if plan.outside else ""
 

@@ -14,6 +14,7 @@ from boundlab.compare.judge import (
     band,
     judge_computed,
     judge_sample,
+    kept,
     require_band,
     trivial_bound,
 )
@@ -177,7 +178,7 @@ def _expected(plan: Plan, left: Enclosure, method: str, seed: int, budget: float
     sides = Sides(left.spread(shape), plan.right_sides().spread(shape))
     if not (plan.theorem.shape or plan.metric.over.summed):  # no exact numbers are asked of a sum
         decide_expected(plan, sides, budget)
-    verdict, reason = judge_computed(plan, sides)
+    verdict, reason = kept(plan, judge_computed(plan, sides), sides.ratio)
     left = sides.left
     band_ = Band(left.value[0], left.lower[0], left.upper[0], 1.0, method, 0)
     shown, still = statistics(trial_tape(plan, seed, 0)), trivial_bound(plan, plan.bound)
@@ -208,7 +209,7 @@ def _each_schedule(
         method += f"; at {loose} of {len(bound)} points the largest is how far rounding may lead (the option enclose)"
     left = Band(value.mean(axis=0), lower.min(axis=0), upper.max(axis=0), 1.0, method, trials)
     terms = common_terms(found.terms, sides.right.value)
-    verdict, reason = judge_computed(plan, sides)
+    verdict, reason = kept(plan, judge_computed(plan, sides), sides.ratio, found.known)
     how = "" if plan.problem.noiseless else "given schedules"
     still = trivial_bound(plan, bound)
     return Comparison(plan, left, bound, terms, verdict, reason, seed, found.statistics[worst], worst, still, how)
@@ -255,6 +256,8 @@ def _sampled(
             verdict, reason = Verdict.INCONCLUSIVE, _NOT_ENCLOSED.format(1 + open_[0])
         else:
             verdict, reason, left = judged(ends.lower, ends.upper)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        verdict, reason = kept(each_of or plan, (verdict, reason), left.lower / bound, found.known)
     shown, still = found.statistics[worst], trivial_bound(plan, bound)
     terms = common_terms(found.terms, each.value)
     return Comparison(plan, left, bound, terms, verdict, reason, seed, shown, worst, still, averaged, range_, backend)

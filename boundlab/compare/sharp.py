@@ -78,7 +78,7 @@ def lost_bits(left: Enclosure, ks: Ints) -> float | None:
 
     Left sides are squares, or move no faster than they.
     """
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         grown = np.log2(np.sqrt(left.upper / left.value) - 1.0) + _OF_FLOATS
     known = np.flatnonzero(np.isfinite(grown))
     if not len(known):

@@ -29,7 +29,6 @@ from boundlab.falsify._shrink import Keep, smallest
 from boundlab.files import Document, json_text, json_value, schema
 from boundlab.instance import Plan
 from boundlab.instance.from_case import uncertified
-from boundlab.metrics import Enclosure
 from boundlab.objective import Constant
 from boundlab.objective.simple import OPTIONS
 from boundlab.options import typed
@@ -357,7 +356,9 @@ def confirm(judge: Judge, score: Score) -> tuple[JudgedInstance, Document]:
         raise AssumptionError(f"nothing certifies {' and '.join(conditional_on)}")
     agree(score.left, left, "left", "a comparison")
     agree(score.right, right, "right", "a comparison")
-    violated = bool(ends.lower[-1] > _bound(plan).upper[-1]) and not plan.near_minimiser
+    known = _known(plan)
+    violated = bool(ends.lower[-1] > plan.right_sides(known).upper[-1]) and not plan.near_minimiser
+    violated = violated and not plan.lifted(float(ends.lower[-1]) / max(right, 1e-300), known)
     found = instance_of(plan, one, left, right, method, violated=violated)
     exact = _exactly(plan, found, case_of(plan, found))
     return exact, case_of(plan, exact)
@@ -376,11 +377,11 @@ def instance_of(
     )  # fmt: skip
 
 
-def _bound(plan: Plan) -> Enclosure:
-    """Enclose the right side, on the schedule that all runs have where it reads one."""
+def _known(plan: Plan) -> list[list[dict[str, Any]]]:
+    """Return what the right side is evaluated with, on the schedule that all runs have where it reads one."""
     schedules = plan.schedules
     seen = None if schedules is None else schedules.read_at(schedules.tape(0), plan.ks, plan.fixed)
-    return plan.right_sides([plan.known(seen)])
+    return [plan.known(seen)]
 
 
 def agree(search: float, slow: float, side: str, who: str, digits: float = 1e-6) -> None:

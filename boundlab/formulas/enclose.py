@@ -478,6 +478,14 @@ class KnownNumber:
         exact = Fraction(value)
         return cls(sympy.Rational(exact.numerator, exact.denominator))
 
+    @classmethod
+    def between(cls, low: float, high: float) -> "KnownNumber":
+        """Return a number of which it is known that it lies between two that are at least 0."""
+        middle = (low + high) / 2.0
+        if middle == 0.0:
+            return cls.of(0)
+        return cls(None, middle, (high - low) / (2.0 * middle) + 8.0 * float(np.finfo(np.float64).eps))
+
     def ball(self) -> Any:
         """Return a ball of the present precision that contains it."""
         if self.exact is None:

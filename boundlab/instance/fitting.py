@@ -358,7 +358,10 @@ def largest_steps(problem: Problem, theorems: Iterable[Theorem]) -> list[Largest
     for theorem in theorems:
         if _no_step(theorem, problem):
             continue
-        known = {one.symbol: values[name] for name, one in theorem.symbols.items() if name in values}
+        own = {name: one for name, one in theorem.symbols.items() if name in values}
+        if not all(one.domain.contains(np.asarray(float(values[name]))) for name, one in own.items()):
+            continue  # L = 0, say, of a constant function: no such theorem is compared there
+        known = {one.symbol: values[name] for name, one in own.items()}
         if any(_broken(one, known) for one in theorem.conditions):
             continue
         for one in theorem.conditions:

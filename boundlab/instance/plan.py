@@ -15,9 +15,9 @@ from boundlab.arguments import checked
 from boundlab.arithmetic.numbers import START_BITS, digits
 from boundlab.assumptions import FIXED_TIMES
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
-from boundlab.errors import AssumptionError, InfiniteError, SilentError, SpecError, UndecidedError
+from boundlab.errors import AssumptionError, BoundlabError, InfiniteError, SilentError, SpecError, UndecidedError
 from boundlab.events import Events
-from boundlab.formulas.enclose import Formulas, Number, at_most
+from boundlab.formulas.enclose import Formulas, KnownNumber, Number, at_most
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.applicability import applying, check, defined, deviations, looked_at, require_steps
 from boundlab.instance.readings import (
@@ -26,6 +26,7 @@ from boundlab.instance.readings import (
     SymbolValue,
     at_start,
     formulas_at,
+    grows_with,
     known_number,
     left_side,
     right_sides,
@@ -44,6 +45,7 @@ from boundlab.instance.schedules import (
 )
 from boundlab.metrics import Enclosure, Metric, summands, terms_of
 from boundlab.objective import Constant, Problem, by_client
+from boundlab.objective.facts import start_from_below
 from boundlab.objective.weighted import minimised, objective_of
 from boundlab.options import Options, count, nearest, number, whole
 from boundlab.randomness import Floats, Ints, Streams
@@ -362,6 +364,34 @@ class Plan:
         """
         return right_sides(self.theorem, [one for own in known or [self.known()] for one in own], self.measured)
 
+    def lifted(self, excess: float, known: Sequence[Sequence[Mapping[str, Any]]] | None = None) -> bool:
+        """Return whether the bound may be larger by a factor at the true R and F0, of which upper limits enter.
+
+        A bound that grows with them is largest at these. One that falls with them may be true of the numbers alone.
+
+        Parameters
+        ----------
+        excess
+            The factor: a left side over the bound.
+        known
+            As for :meth:`right_sides`.
+        """
+        read = {name: one for name, one in self.constants.items() if name in self.theorem.inputs(self.fixed)}
+        start = {name: one for name, one in read.items() if self.values.get(name) == one.value}
+        below = start_from_below(self.problem, start)
+        if not (below and self.theorem.bound.closed):  # what is iterated grows with R
+            return False
+        within = {name: KnownNumber.between(low, start[name].value) for name, low in below.items()}
+        rows = [one for own in known or [self.known()] for one in own]
+        top = right_sides(self.theorem, rows, self.measured)
+        try:
+            upper = right_sides(self.theorem, rows, self.measured, within).upper
+        except BoundlabError:  # somewhere the bound has no value
+            upper = np.full(len(rows), np.inf)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            reached = np.where(top.lower > 0.0, ~(upper / top.lower < excess), upper > 0.0)
+        return bool(reached.any()) and not grows_with(self.theorem, below, rows[0])
+
     @property
     def measured(self) -> frozenset[str]:
         """The symbols that were read off a schedule, computed from rates, or are options: their floats may be rounded.
@@ -534,6 +564,7 @@ def _plan(
     followed = {one.id: one.along for one in theorem.core.asked if one.id not in beyond}
     limits = {name: (*one, values.get(one[1], known[one[1]].value)) for name, one in followed.items() if one}
     schedules = schedules.running(problem, parameter_values, limits)
+    schedules.require_lag(trials)
     if first is not None and schedules.points is not None:
         first = schedules.tape(0)
 

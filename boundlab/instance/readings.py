@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
 import numpy as np
@@ -30,6 +31,7 @@ from boundlab.metrics import Enclosure, Metric, metric, range_of, terms_of, valu
 from boundlab.objective import Constant, Problem
 from boundlab.objective.weighted import Weighted
 from boundlab.randomness import Floats, Ints
+from boundlab.signs import Prover
 from boundlab.tape import Tape
 from boundlab.theorems import SECONDS, RecursionBound, Theorem, derive, once
 
@@ -553,7 +555,12 @@ _MOST: Final = 1 << 13
 _READ: Final = 256 * float(np.finfo(np.float64).eps)
 
 
-def right_sides(theorem: Theorem, values: Sequence[Mapping[str, Any]], measured: Collection[str]) -> Enclosure:
+def right_sides(
+    theorem: Theorem,
+    values: Sequence[Mapping[str, Any]],
+    measured: Collection[str],
+    within: Mapping[str, KnownNumber] = MappingProxyType({}),
+) -> Enclosure:
     """Enclose the bound at some horizons.
 
     Parameters
@@ -562,6 +569,8 @@ def right_sides(theorem: Theorem, values: Sequence[Mapping[str, Any]], measured:
         For each of them what the theorem is evaluated with, by symbol, the counter among them.
     measured
         The symbols that were read off a schedule or computed from rates: their floats may be rounded.
+    within
+        Ranges of symbols of which the float is one end; a bound that is iterated ignores them.
     """
     if theorem.shape:
         return Enclosure.unproved([float(theorem.evaluate(one).total) for one in values])
@@ -572,7 +581,8 @@ def right_sides(theorem: Theorem, values: Sequence[Mapping[str, Any]], measured:
     for one in values:
         key = tuple(sorted((name, np.asarray(value).tobytes()) for name, value in one.items()))
         if key not in known:
-            known[key] = _ends(formulas_at(theorem, one, measured), total)
+            formulas = formulas_at(theorem, one, measured)
+            known[key] = _ends(Formulas({**formulas.values, **within}, formulas.rules), total)
             if not np.isfinite(known[key]).all():  # what is shown is the number that floats find
                 known[key] = (float(theorem.evaluate(one).total), *known[key][1:])
         ends.append(known[key])
@@ -638,6 +648,22 @@ def _of_arrivals(p: Any, p_s: float | None) -> dict[str, KnownNumber]:
     about = {name: float(value) for name, value in of_arrivals(each, server).items()}
     rounded = {name: KnownNumber(None, value, _READ + len(each) * _READ / 64) for name, value in about.items()}
     return {**rounded, "n": KnownNumber.of(len(each))}
+
+
+def grows_with(theorem: Theorem, names: Collection[str], known: Mapping[str, Any]) -> bool:
+    """Return whether the right side certainly falls with none of some symbols, all others held fixed.
+
+    Parameters
+    ----------
+    known
+        The symbols that have numbers; the others follow by their rules.
+    """
+    total = sympy.Add(*theorem.bound.expressions().values())
+    rules = {theorem.symbols[name].symbol: rule for name, rule in theorem.defining().items() if name not in known}
+    while rules.keys() & total.free_symbols:
+        total = total.xreplace(rules)
+    prover = Prover(theorem.symbols)
+    return all(prover.direction(total, theorem.symbols[name].symbol) in (0, 1) for name in names)
 
 
 def _ends(formulas: Formulas, total: sympy.Expr) -> tuple[float, float, float]:

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NoReturn, final
+from typing import Any, Final, NoReturn, final
 
 import numpy as np
 
 from boundlab.algorithms import Algorithm, StepRule, own_rates, without_open
-from boundlab.assumptions import assumption
+from boundlab.assumptions import CONSTANT_LAG, assumption
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.formulas.symbols import SYMBOLS, having
@@ -234,6 +234,10 @@ def own_parameters(
     }
 
 
+# How many schedules of a mean are looked at where each has to meet an assumption: a rare one may be missed.
+_LOOKED_AT: Final = 40
+
+
 @final
 @dataclass(frozen=True)
 class Schedules:
@@ -341,15 +345,34 @@ class Schedules:
             )
         wanted = self._wanted
         found = self.algorithm.quantities(self.parameters, tape, last, look) if wanted else {}
-        if "constant-lag" in self.theorem.core.assumed and "lag" not in found:
-            if (lag := constant_lag(tape, last)) is None:
-                one = assumption("constant-lag")
-                said = f"{self.theorem.id} assumes constant-lag ({one.words})"
-                raise AssumptionError(f"{said}, which this schedule does not meet; {one.fits}")
-            found = {**found, "lag": lag}
+        if CONSTANT_LAG in self.theorem.core.assumed and "lag" not in found:
+            found = {**found, "lag": self._lag(tape, last)}
         found = {name: value for name, value in found.items() if name in wanted}
         along = self.along(tape, until, values)
         return {**found, **{name: one.value for name, one in along.items()}}
+
+    def _lag(self, tape: Tape, until: int) -> int:
+        """Return the lag that all updates up to ``until`` share, or refuse the schedule."""
+        if (lag := constant_lag(tape, until)) is None:
+            one = assumption(CONSTANT_LAG)
+            said = f"{self.theorem.id} assumes {CONSTANT_LAG} ({one.words})"
+            raise AssumptionError(f"{said}, which this schedule does not meet; {one.fits}")
+        return lag
+
+    def require_lag(self, trials: int) -> None:
+        """Refuse a mean over schedules, or events of a server of its own, where the theorem assumes one lag.
+
+        Who bounds each schedule reads the lag off each. Of a mean nobody does, and a run of it may have none.
+
+        Raises
+        ------
+        AssumptionError
+            If one of the schedules looked at does not meet ``constant-lag``.
+        """
+        if CONSTANT_LAG not in self.theorem.core.assumed or not (self.averaged or self.algorithm.server == "any"):
+            return
+        for trial in range(1 if self.certain else max(trials, _LOOKED_AT)):
+            self._lag(self.tape(trial), self.iterations)
 
     def along(self, tape: Tape, until: int, values: Mapping[str, Any]) -> dict[str, PointReading]:
         """Return what a theorem along the run reads off the run for the horizon ``until``; nothing for another one."""

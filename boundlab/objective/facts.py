@@ -34,7 +34,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from boundlab.arithmetic.near import NEAR, Near, curvatures, distance, eigenvalues
-from boundlab.errors import CertificateError, SpecError
+from boundlab.errors import BoundlabError, CertificateError, SpecError
 from boundlab.objective._constants import Constant, LeastSquaresForm, Optimum
 from boundlab.objective._problem import Problem
 from boundlab.objective._wrapped import Wrapped
@@ -131,7 +131,9 @@ def above(found: Any, how: str) -> Constant:
     return Constant(float(np.max(found.upper if isinstance(found, Near) else found)), "upper", how)
 
 
-def of_start(x0: Array, start: Any, best: Optimum | None, floor: float | None, of: str = "f") -> dict[str, Constant]:
+def of_start(
+    x0: Array, start: Any, best: Optimum | None, floor: float | None, of: str = "f", L: float | None = None
+) -> dict[str, Constant]:
     """Return R = ‖x0 − x*‖, where x* is known, and F0 = f(x0) − inf f, where f has a known lower bound.
 
     Parameters
@@ -146,6 +148,9 @@ def of_start(x0: Array, start: Any, best: Optimum | None, floor: float | None, o
         A number that f is never below, if there is one: 0 for losses.
     of
         The function's name.
+    L
+        Smoothness of f on all of R^d, which limits F0 by L·R²/2: a start at the minimiser has no gap, and no rounding
+        of f(x0) and f* may stand for one.
     """
     if best is None and floor is None:
         return {}
@@ -157,7 +162,42 @@ def of_start(x0: Array, start: Any, best: Optimum | None, floor: float | None, o
         away = distance(x0, best.x, best.distance)
         how = _COMPARISON if best.distance is None else best.how
         found["R"] = Constant(away, "upper" if best.distance else "exact", how)
+        if L is not None and best.distance is not None:
+            near = above(Near(away) * away * L / 2.0, f"L·R²/2, {best.how}")
+            if near.value < found["F0"].value / 2.0:  # else the difference is the better limit
+                found["F0"] = near
     return found
+
+
+_ROUNDED: Final = 2.0**-50  # of R, beside what the certificate of x* leaves open
+
+
+def start_from_below(problem: Problem, known: Mapping[str, Constant]) -> dict[str, float]:
+    """Return numbers that R = ‖x0 − x*‖ and F0 = f(x0) − inf f are certainly not below, where ``known`` has them.
+
+    No value of f is below inf f, and x* is no further from a certified point than its certificate says.
+    """
+    try:
+        best = problem.optimum()
+    except BoundlabError:  # there is none, or nobody certifies it
+        best = None
+    found = dict[str, float]()
+    if "R" in known and best is not None and best.distance is not None:
+        found["R"] = max(0.0, known["R"].value * (1.0 - _ROUNDED) - 2.0 * best.distance)
+    if "F0" in known:
+        found["F0"] = 0.0
+        if best is not None:
+            start, end = _value_near(problem, problem.x0), _value_near(problem, best.x)
+            if start is not None and end is not None:
+                found["F0"] = float(NEAR.positive(start - end).lower)
+    return found
+
+
+def _value_near(problem: Problem, point: Array) -> Near | None:
+    """Return the value at a point with its error; None where no error is known."""
+    x = np.asarray(point, dtype=np.float64)
+    error = problem.rounding(x)
+    return None if error is None else Near(problem.value(x), error[0])
 
 
 MEAN_SLOPE: Final = "mean_i(slope_i)"

@@ -46,3 +46,17 @@ def test_noise_takes_off_the_steps_of_methods_that_ask_for_full_gradients() -> N
     full, all_ = ({name for one in found.steps for name in one.theorems} for found in (silent, noisy))
     assert "classics.gd.convex" in full - all_
     assert "classics.sgd.gap" in full & all_
+
+
+FAMILIES = ["logistic", "softmax", "squared-hinge", "modified-huber", "least-squares", "huber-regression", "poisson"]
+FAMILIES += ["hinge", "lad-regression", "quantile-regression"]
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_a_constant_function_has_constants_and_no_step_that_a_theorem_allows(kind: str) -> None:
+    # Where L = 0, a step of 1/L is no number, and no theorem with L > 0 is compared.
+    data = {"features": [[0.0]] * 3, "targets": [0, 1, 1], "owners": [0, 0, 1], "bias": "no", "scale": "none", "nu": 0}
+    found = bl.constants({"type": kind, **data, **({"ball": 1} if kind == "poisson" else {})})
+    smooth = "L" in found.found
+    assert not smooth or found.found["L"].value == 0.0
+    assert all("L" not in one.condition for one in found.steps)
