@@ -47,13 +47,3 @@ def test_a_buffer_adds_up_the_moves_of_what_arrives(arrivals: list[int], count: 
                 (who, (X, since)) for who, since in held
             )
             version, held = version + 1, []
-
-
-def test_a_run_of_ten_thousand_updates_is_decided() -> None:
-    algorithm = lookup("algorithms", "fedfa")
-    parameters = algorithm.read(Options("fedfa", {"eta_l": 0.5, "K": 3}))
-    actors = np.random.default_rng(0).integers(0, 5, 10_100).astype(np.int32)
-    tape = algorithm.schedule(parameters, Events(np.arange(10_100.0), actors), 5, RecordAt(), 10_000)
-    run = of_tape(tape)
-    assert len(run.models) == 10_000
-    assert list(CLASSES["fedfa"](parameters, 5).why_not(run)) == []

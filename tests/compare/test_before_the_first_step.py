@@ -32,10 +32,6 @@ def earlier(theorem: Theorem) -> Theorem:
     )
 
 
-def test_there_are_statements_that_begin_there() -> None:
-    assert {"classics.gd.convex.book", "classics.sgd.distance", "classics.sgd.projected.distance"} <= set(STARTS)
-
-
 @pytest.mark.sweep(27)
 @pytest.mark.parametrize("name", STARTS)
 def test_no_true_theorem_is_called_false_there(name: str) -> None:
@@ -103,12 +99,3 @@ def test_a_bound_that_is_false_there_is_refuted_there(name: str) -> None:
     assert found.case is not None
     assert exact_of(theorem, dict(found.case)).ratio == pytest.approx(found.ratio, rel=1e-12)
     assert found.best.trials == 2  # the comparison that is printed computes it
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", ["classics.gd.convex.book", "classics.sgd.distance", "classics.gd.strongly-convex"])
-def test_what_is_attained_there_does_not_hide_what_comes_after(name: str) -> None:
-    found = falsify(load_theorem(name), budget=60.0, limit=60)
-    assert not found.violated
-    assert found.best is not None
-    assert found.best.iterations > 0

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boundlab.delays import DELAYS, frequencies, read_policy, sample_events, why_not_iid
+from boundlab.delays import DELAYS, read_policy, sample_events, why_not_iid
 from boundlab.errors import SpecError
 from boundlab.events import SERVER
 from boundlab.options import Options
@@ -33,13 +33,6 @@ def test_a_server_of_its_own_moves_no_client(name):
     assert np.array_equal(served.actor[mine], alone.actor[: mine.sum()])
 
 
-def test_iid_events_have_the_given_frequencies():
-    delays = model("iid", 2, p="[0.5,0.2]", p_s="0.3")
-    events = sample_events(delays, read_policy(None, delays), Streams(0), 40_000)
-    shares = [np.mean(events.actor == actor) for actor in (0, 1, SERVER)]
-    assert np.allclose(shares, [0.5, 0.2, 0.3], atol=0.012)  # five standard errors
-
-
 def test_exponential_delays_with_a_poisson_server_are_iid_and_nothing_else_is():
     for name in RENEWAL:
         delays = model(name, 2)
@@ -48,11 +41,6 @@ def test_exponential_delays_with_a_poisson_server_are_iid_and_nothing_else_is():
     assert "depend on the arrivals" in why_not_iid(exponential, read_policy("count:every=2", exponential))
     iid = model("iid", 2)
     assert why_not_iid(iid, read_policy(None, iid)) == ""
-
-
-def test_count_makes_one_aggregation_in_every_delta_plus_one_iterations():
-    delays = model("uniform", 3)
-    assert frequencies(delays, read_policy("count:every=4", delays))[1] == pytest.approx(1 / 5)
 
 
 def test_drawn_rates_are_the_draws_themselves_but_where_they_are_not_positive():

@@ -2,8 +2,6 @@
 
 import json
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -71,29 +69,6 @@ class TestFinds:
 
 class TestSurvives:
     """What is true."""
-
-    @pytest.mark.nightly
-    @pytest.mark.parametrize(
-        ("name", "limit"),
-        [
-            ("area.theorem8.repaired", 60),
-            ("fedfa.param.b", 200),
-            ("afl_dga.r1", 300),
-            ("fedcompass.window.a", 600),
-            ("fedcompass.group", 600),
-            ("fedfa.delta.a", 600),
-            ("fedbuff.rf1", 600),
-            ("fedstaleweight.rf3", 600),
-            ("afl_dga.r2n", 600),
-        ],
-    )
-    def test_repaired_theorems(self, name: str, limit: int) -> None:
-        found = falsify(load_theorem(name), limit=limit)
-        assert not found.violated
-        assert found.verdict.exit_code == 3
-        assert found.closest is found.best is not None
-        assert 0.0 < found.ratio <= 1.0 + 1e-9
-        assert sum(found.tried.values()) >= limit
 
     def test_the_instances_that_refute_the_printed_form(self) -> None:
         # The repaired Theorem 8 has M·B² in place of (M+1)·B²/2: for M = 12 almost twice as much under the root.
@@ -253,25 +228,6 @@ def test_nothing_found_is_never_holds(tmp_path: Path, capsys: pytest.CaptureFixt
     assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
 
 
-@pytest.mark.nightly
-def test_the_page_of_a_counterexample_that_a_large_sample_does_not_tell(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert invoke(["falsify", "fedstaleweight.theorem1", "--candidates", "400"]) == 1
-    out = " ".join(capsys.readouterr().out.split())
-    for words in (
-        "counterexample, to be checked by hand",
-        "smallest instance found",
-        "upper",
-        "ratio",
-        "repeat: boundlab exact fedstaleweight.theorem1",
-        "boundlab compare",
-    ):
-        assert words in out
-    assert (tmp_path / "fedstaleweight.theorem1.counterexample.json").is_file()
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
@@ -350,14 +306,6 @@ def test_paths_and_plugins_are_named_as_a_shell_needs_them(tmp_path: Path, capsy
     for words in again:
         assert invoke(words[1:]) == ExitCode.REFUTED
         capsys.readouterr()
-
-
-@pytest.mark.nightly
-def test_of_the_closest_instance_both_sides_are_shown(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
-    monkeypatch.chdir(tmp_path)
-    code, again, shown = printed(["falsify", "classics.gd.convex", "--candidates", "30"], capsys)
-    assert (code, again, len(shown)) == (ExitCode.UNDECIDED, [], 1)
-    assert invoke(shown[0][1:]) == ExitCode.STANDS
 
 
 @pytest.mark.parametrize(
@@ -616,24 +564,3 @@ def test_processes_end_when_work_fails_or_is_no_longer_asked_for() -> None:
             list(in_order(work, 100, 2))
         with Ahead(work, 2) as workers:
             assert next(workers.map(iter(int, 1))) == bytes(200_000)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    "theorem",
-    [
-        "area.theorem8.fixed-step",
-        "classics.incremental",
-        "classics.gd.convex",
-    ],
-)
-def test_equal_searches_print_equal_json_and_keep_to_their_limit(
-    theorem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    line = [sys.executable, "-m", "boundlab", "falsify", theorem, "--candidates=30", "--json"]
-    said = [subprocess.run([*line, f"--jobs={jobs}"], capture_output=True, check=False).stdout for jobs in (1, 4)]
-    assert said[0] == said[1]
-    found = json.loads(said[0])
-    assert 0 < found["candidates"] <= 2 * 30  # two stages, of which each keeps the limit
-    assert found["seconds"] is None

@@ -76,19 +76,6 @@ def test_false_statements_about_asynchronous_sgd_are_refuted(
     assert found.clients >= found.best.candidate.clients
 
 
-@pytest.mark.nightly
-def test_the_true_one_is_not(tmp_path: Path) -> None:
-    found = falsify(
-        shape(
-            tmp_path, {"start": "F0/(alpha*T)", "noise": "alpha*L*sigma**2"}, algorithm="async_sgd", over="mean",
-            along=["T", "sigma", "F0", "R"], options=ASYNC, more='conditions = ["10*alpha*L*(tau_max + 1) <= 1"]',
-        ),
-        limit=16,
-    )  # fmt: skip
-    assert (found.verdict, found.best) == (Verdict.INCONCLUSIVE, None)
-    assert sum(found.tried.values()) == 16
-
-
 TRUE = [
     *(one for one in registered("theorems").values() if one.status in ("textbook", "repaired", "derived here")),
     *(load_theorem(str(path)) for path in sorted(FILES.glob("*.toml"))),

@@ -27,7 +27,7 @@ from boundlab.falsify._judge import Judge, evaluate as sides_of, from_vector, pl
 from boundlab.falsify._shrink import _MOVES
 from boundlab.formulas.symbols import symbol
 from boundlab.metrics import METRICS
-from boundlab.registry import lookup, registered
+from boundlab.registry import registered
 from boundlab.theorems import FormulaBound, Theorem, load_theorem
 
 NAMES = (
@@ -42,14 +42,6 @@ NAMES = (
 def times(theorem: Theorem, factor: Rational) -> Theorem:
     terms = {name: factor * term for name, term in theorem.bound.terms.items()}
     return replace(theorem, bound=FormulaBound(terms))
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", NAMES)
-def test_there_are_instances_and_none_is_called_a_counterexample(name: str) -> None:
-    found = falsify(load_theorem(name), budget=30.0, limit=120)
-    assert sum(found.tried.values()) >= 100
-    assert not found.violated
 
 
 @pytest.mark.nightly
@@ -128,25 +120,6 @@ def test_problems_lie_in_balls_that_hold_their_starts() -> None:
         assert all(np.linalg.norm(one["x0"]) <= one["ball"] for _, one in shapes)
     elsewhere = quiet(load_theorem("classics.sgd.projected"), 2, [3])
     assert not any("ball" in one for _, one in elsewhere)
-
-
-@pytest.mark.parametrize("n", [1, 2])
-def test_many_candidates_on_one_tape_are_projected_as_each_is_alone(n: int) -> None:
-    # Two coordinates, a step that overshoots: without the projection runs would leave the ball.
-    judge = Judge(load_theorem("classics.sgd.projected.distance"), float("inf"))
-    problem = {
-        "type": "quadratic",
-        "c": [[0.25, -0.5], [2.0, 1.0]][:n],
-        "w": [[1.0, 5.0], [0.5, 4.0]][:n],
-        "sigma": 0.0,
-        "x0": [0.6, 0.8],
-        "ball": 1.25,
-    }
-    settings = {"M": "1", "sampling": "uniform", "decay": "none"}
-    one = Candidate("own", problem, "deterministic", settings, {}, 4)
-    together, alone = judge._group([one], [4])[0], judge._group([one], [4], alone=True)[0]
-    assert together.left == pytest.approx(alone.left, rel=1e-9)
-    assert together.right == pytest.approx(alone.right, rel=1e-12)
 
 
 ISTA = "classics.proximal-gradient"
@@ -274,11 +247,6 @@ def test_the_mean_of_proximal_steps_is_told_apart_from_the_proximal_step_of_the_
 ) -> None:
     theorem = load_theorem("classics.proximal-gradient")
     assert on_composite(theorem, {"sampling": sampling}, clients) == words
-
-
-def test_other_algorithms_are_what_books_call_so() -> None:
-    area = lookup("algorithms", "area")
-    assert area.on_composite(None, 3) == ""
 
 
 SAMPLED = "classics.sgd.sampled"

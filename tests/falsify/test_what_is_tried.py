@@ -12,14 +12,14 @@ from wrong_theorems import WRONG
 
 from boundlab.algorithms import Algorithm
 from boundlab.errors import BoundlabError, MissingExtraError, SpecError, UndecidedError
-from boundlab.falsify import Candidate, Falsification, _families, _result, _search, _shared_runs, falsify, minimise
-from boundlab.falsify._families import choices, edges, noise_allowed, noisy, quiet, readable, settings, unvaried
+from boundlab.falsify import Candidate, Falsification, _families, _result, _search, falsify, minimise
+from boundlab.falsify._families import choices, edges, noisy, quiet, readable, settings, unvaried
 from boundlab.falsify._judge import Judge, plan_of
 from boundlab.falsify._search import worst_cases
-from boundlab.falsify._shared_runs import constants_of, make_shared_run, step_size, tapes
+from boundlab.falsify._shared_runs import make_shared_run, tapes
 from boundlab.falsify._shrink import _exchanges, _simpler_numbers, _sooner
 from boundlab.formulas.symbols import symbol
-from boundlab.instance.schedules import Schedules, _read, parameters
+from boundlab.instance.schedules import Schedules
 from boundlab.options import Options
 from boundlab.registry import registered
 from boundlab.theorems import FormulaBound, Theorem, load_theorem
@@ -121,14 +121,6 @@ def test_another_rate_or_option_is_tried_for_fewer_updates_and_goes_with_the_oth
             assert readable(theorem, algorithm, other.settings)
             changed = [name for name in other.settings if other.settings[name] != chosen.get(name)]
             assert (other.step != one.step) + (other.delays != one.delays) + len(changed) in (1, 2)
-
-
-@pytest.mark.nightly
-def test_a_third_is_written_as_a_third_and_a_decimal_as_it_is() -> None:
-    numbers = {"c": [0.0, 2 / 3], "w": [1.0, 0.1], "delta": 1 / 3, "x0": 0.12345678901234567, "sigma": 0.0}
-    one = Candidate("mine", {"type": "huber", **numbers}, "deterministic", {}, {}, 1)
-    assert one.problem_spec() == "huber:c=[0,2/3],w=[1,0.1],delta=1/3,x0=0.12345678901234568,sigma=0"
-    assert one.build().constants()["B"].value == pytest.approx(1 / 3 * 0.55)
 
 
 def test_a_server_rate_makes_two_updates_of_noise_enough() -> None:
@@ -478,19 +470,6 @@ def test_a_plan_is_the_one_of_a_copy_of_the_statement_of_which_nothing_is_known_
         assert same(first, again), one.key
 
 
-@pytest.mark.sweep(8)
-@pytest.mark.parametrize("name", EVERY)
-def test_parameters_are_those_that_are_read_anew(name: str) -> None:
-    theorem = load_theorem(name)
-    algorithm = registered("algorithms")[theorem.algorithm]
-    for given in islice((one for n in (1, 2) for one in settings(theorem, algorithm, n)), 12):
-        whole = {word: int(value) if value.isdigit() else value for word, value in given.items()}
-        for options in ({**theorem.core.fixed, **given}, {**theorem.core.fixed, **whole}):
-            fresh = said(_read, theorem, algorithm, options)
-            assert said(parameters, theorem, algorithm, options) == fresh
-            assert said(parameters, theorem, algorithm, dict(options)) == fresh
-
-
 def test_a_candidate_is_known_by_all_its_numbers() -> None:
     [base, *_] = some(load_theorem("classics.gd.convex"))
     assert replace(base) == base
@@ -522,14 +501,6 @@ def test_delays_that_change_nothing_of_a_run_are_told_from_others(name: str) -> 
             assert said(scorer.fingerprint, one) == own, one.key
 
 
-def test_fewer_runs_are_made_than_schedules_where_nobody_waits_for_arrivals() -> None:
-    scorer = Judge(load_theorem("classics.gd.convex"), float("inf"))
-    for delays in ("deterministic", "deterministic:rates=[2,1]", "exponential:rates=[3,1]"):
-        problem = {"type": "huber", "sigma": 0.0, "delta": 1.0, "w": [1.0, 1.0], "c": [0.0, 0.0], "x0": 1.0}
-        scorer.fingerprint(Candidate("own", problem, delays, {"M": "1"}, {}, 5))
-    assert len(scorer.shared_runs) == len(scorer.fingerprints) == 1
-
-
 @pytest.mark.sweep(72)
 @pytest.mark.parametrize("name", EVERY)
 def test_the_runs_of_a_candidate_are_those_that_its_options_and_records_make(name: str) -> None:
@@ -551,31 +522,3 @@ def test_the_runs_of_a_candidate_are_those_that_its_options_and_records_make(nam
             assert same(tape.affine, other.affine)
             assert same(tape.record, other.record)
             assert same((tape.op, tape.row, tape.descend), (other.op, other.row, other.descend))
-
-
-@pytest.mark.sweep(4)
-@pytest.mark.parametrize(
-    "name", ["fedbuff.rf1", "classics.sgd.convex", "afl_dga.r1", "area.theorem8.repaired.fixed-step"]
-)
-def test_how_far_noise_spreads_does_not_depend_on_what_else_is_looked_at(name: str) -> None:
-    theorem = load_theorem(name)
-    assert noise_allowed(theorem)
-    scorer = Judge(theorem, float("inf"))
-    if scorer.expectation:
-        batches = list(islice((one for one in _families.on_random_events(theorem) if one[0].tailed), 10))
-    else:
-        schedules = islice(_families.schedules(theorem, scorer.algorithm), 6)
-        batches = [_families.problems(theorem, schedule, 8, 0, noise=True) for schedule in schedules]
-    looked = 0
-    for batch in batches:
-        tailed = [one for one in batch if one.tailed and not isinstance(said(scorer.shared, one), tuple)]
-        sized = [(one, step_size(scorer.shared(one), one, constants_of(theorem, one))) for one in tailed]
-        usable = [(one, size) for one, size in sized if np.isfinite(size)]
-        if not usable:
-            continue
-        shared = scorer.shared(usable[0][0])
-        together = _shared_runs.widest(shared, [one for one, _ in usable], np.array([size for _, size in usable]))
-        alone = [_shared_runs.widest(shared, [one], np.array([size]))[0] for one, size in usable]
-        np.testing.assert_allclose(together, alone, rtol=1e-13)
-        looked += len(usable)
-    assert looked > 5

@@ -245,24 +245,10 @@ def test_grids_span_a_product_in_the_order_given() -> None:
     assert values.given == ("sigma", "L", "K")
 
 
-def test_p_gives_n_p_s_p_min_and_qbar() -> None:
-    scalars = parse_values(["p=0.2,0.3,0.35"]).scalars
-    assert scalars["n"] == 3
-    assert scalars["p_s"] == pytest.approx(0.15)
-    assert scalars["p_min"] == pytest.approx(0.15)
-    assert scalars["qbar"] == pytest.approx((5 + 10 / 3 + 20 / 7) / 3)
-
-
 def test_one_client_is_a_vector_too() -> None:
     values = parse_values(["p=0.5", "p_s=0.5"])
     assert values.vectors["p"].tolist() == [0.5]
     assert values.scalars["qbar"] == 2
-
-
-def test_rates_and_lambda_s_give_the_probabilities() -> None:
-    values = parse_values(["rates=10,10,2.5", "lambda_s=7.5"])
-    assert values.vectors["p"] == pytest.approx(np.array([10, 10, 2.5]) / 30)
-    assert values.scalars["p_s"] == pytest.approx(0.25)
 
 
 def test_a_grid_of_lambda_s_moves_the_probabilities_along_with_it() -> None:

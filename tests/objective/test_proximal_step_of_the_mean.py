@@ -16,10 +16,9 @@ from hypothesis import given, settings, strategies as st
 import boundlab as bl
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.rational import Recipe
-from boundlab.case import problem_from, read_case
+from boundlab.case import problem_from
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.exact import evaluate
 from boundlab.execute import moments, rationals
 from boundlab.falsify import falsify
 from boundlab.metrics import METRICS
@@ -73,15 +72,6 @@ def test_two_clients_by_hand() -> None:
     # α = 1/2: x ↦ x/2 + 5/2 − 1/2.
     _, x = trajectory_of(make_case("gd", FAR, {"alpha": 0.5, "sampling": "mean"}, rounds(4)))
     assert x.ravel().tolist() == [2.0, 3.0, 3.5, 3.75]
-
-
-@pytest.mark.parametrize("K", [1, 2, 5, 20])
-def test_the_error_of_every_horizon_is_the_fraction_that_a_hand_finds(K: int, tmp_path: Path) -> None:
-    statement = load_theorem(str(theorem(tmp_path, alpha="1/(2*L)", bound="(1 - mu/(2*L))**K*R**2")))
-    raw = {"algorithm": "gd", "problem": FAR, "x0": 0, "parameters": {"sampling": "mean"}, "events": rounds(K)}
-    found = evaluate(statement, read_case(raw, has_theorem=True))
-    assert found.kind == "exact"
-    assert (found.left, found.right) == (16 / 4**K, 16 * 0.5**K)
 
 
 # ---- the same recursion in fractions and in NumPy --------------------------------------------------------------------
@@ -201,14 +191,6 @@ def test_constants_of_the_clients_hold_of_their_mean(simple: str) -> None:
 
 
 # ---- theorems --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "spec", [f"{MATRICES},l1=0.3", f"{MATRICES},ball=1", f"{LOGISTIC},l1=0.01", f"{LOGISTIC},ball=0.5"]
-)
-def test_the_true_theorem_holds_of_clients_that_differ(spec: str, tmp_path: Path) -> None:
-    found = bl.compare(theorem(tmp_path), spec, iterations=40, trials=2)
-    assert found.verdict == "holds"
 
 
 @pytest.mark.nightly

@@ -61,15 +61,6 @@ def test_heterogeneity_is_about_the_weighted_mean(name: str) -> None:
         assert away.max() <= most * (1.0 + 1e-12)
 
 
-def test_for_two_clients_the_heterogeneity_is_attained() -> None:
-    problem = problem_from("huber:c=[0,10],delta=1,x0=0")
-    scaled = problem.scaled([2 * Fraction(9, 10), 2 * Fraction(1, 10)])
-    assert scaled is not None
-    objective = Weighted(problem, scaled, (Fraction(9, 10), Fraction(1, 10)))
-    # Between the centres the slopes are 1 and −1, so that the second client is 0.9·2 away from their weighted mean.
-    assert objective.constants()["sigma_g"].value == pytest.approx(1.8)
-
-
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=5), st.integers(0, 2**32 - 1))
 def test_the_spread_about_a_weighted_mean_is_bounded_by_that_about_the_plain_one(raw: list[int], seed: int) -> None:
     p = [Fraction(one, sum(raw)) for one in raw]

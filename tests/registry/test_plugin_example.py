@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from run_makers import tape_of
 
 from boundlab.case import build_delays, build_problem
 from boundlab.cli import invoke
 from boundlab.compare import compare as compare_plan
-from boundlab.errors import AssumptionError, SpecError
-from boundlab.execute import moments
+from boundlab.errors import AssumptionError
 from boundlab.instance import make_plan
 from boundlab.metrics import Series, metric
 from boundlab.registry import lookup
@@ -97,13 +95,6 @@ def test_stale_gradients_are_ignored(tmp_path: Path, capsys: pytest.CaptureFixtu
     shown = json.loads(capsys.readouterr().out)
     rows = shown if isinstance(shown, list) else shown["trajectory"]
     assert [(row["k"], row["x"][0]) for row in rows] == [(0, 2.0), (1, 1.0), (1, 1.0), (1, 1.0), (2, 0.0), (2, 0.0)]
-
-
-def test_run_shows_its_algorithm_under_its_delays(capsys: pytest.CaptureFixture[str]) -> None:
-    options = ["--set", "alpha=0.5", "--delays", "triangular:width=0", "-k", "3", "-r", "1"]
-    assert invoke(["run", "myrennala", "--problem", SHARED, *options, "--set", "batch=2", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["metrics"]["gap"] == [[0.75 * 4.0 * 16.0**-k for k in range(4)]]  # x is divided by 4
 
 
 def test_its_theorem_holds_with_the_ratios_worked_out_by_hand(capsys: pytest.CaptureFixture[str]) -> None:
@@ -196,12 +187,6 @@ def test_no_engine_takes_the_best_iterate_for_a_mean(tmp_path: Path, capsys: pyt
     assert f"no exact engine applies: {no_mean}" in capsys.readouterr().err
     assert compare(noisy, NOISY, "--exact") == 2
     assert "needs a mean of recorded quantities, not best-gap" in capsys.readouterr().err
-
-
-def test_moments_refuse_a_metric_that_is_no_mean() -> None:
-    tape = tape_of("gd", {"alpha": 0.5}, 1, 2, "deterministic")
-    with pytest.raises(SpecError, match=r"moments need .* which best-gap is not"):
-        moments.conditional(metric("best-gap"), build_problem("quadratic", {}), tape, 1.0, np.array([2]))
 
 
 def test_rounding_is_no_refutation_of_a_best_iterate() -> None:

@@ -12,7 +12,7 @@ import pytest
 import sympy
 from core_files import as_toml
 from exact_makers import exact_of
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from run_makers import plan_of
 from statements import statement, statement_file
 
@@ -508,15 +508,6 @@ def test_an_instance_of_a_search_is_repeated_with_the_rule_of_its_numbers(tmp_pa
     assert found.violated
     assert found.case is not None
     assert "decay" not in found.case["parameters"]
-
-
-@given(st.integers(0, 40), st.integers(1, 6))
-@settings(max_examples=60)
-def test_the_delay_adaptive_step_is_the_smaller_of_one_and_n_over_the_staleness(tau: int, n: int) -> None:
-    read = lookup("algorithms", "async_sgd").read
-    parameters = read(Options("async_sgd", {"alpha": "1", "schedule": "delay_adaptive"}))
-    assert parameters.weight(tau, n) == (n / tau if tau > n else 1.0)
-    assert parameters.schedule.exactly(tau=tau, n=n) == (Fraction(n, tau) if tau > n else 1)
 
 
 def test_a_rule_without_its_numbers_takes_no_step() -> None:

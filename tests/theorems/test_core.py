@@ -103,29 +103,6 @@ def test_what_cancels_in_a_formula_is_demanded_still(tmp_path: Path) -> None:
     assert core(again(tmp_path, mine)) == found
 
 
-@pytest.mark.sweep(4)
-@pytest.mark.parametrize(
-    ("name", "delays"),
-    [
-        ("classics.gd.convex", "deterministic"),
-        ("classics.delayed-sgd", "exponential"),
-        ("classics.sgd.heterogeneous", "exponential"),
-        ("fedbuff.rf2", "exponential"),
-        ("classics.incremental", "deterministic"),
-        ("area.theorem8.repaired", "iid:p_s=0.5"),
-    ],
-)
-def test_two_files_with_the_same_core_get_the_same_answer(name: str, delays: str, tmp_path: Path) -> None:
-    theorem = load_theorem(name)
-    problem = "lad:clients=2,dimension=1,x0=3" if "lipschitz" in theorem.assumptions else "quadratic:clients=2,sigma=0"
-    problem = "huber:clients=2,dimension=1,x0=3" if name == "fedbuff.rf2" else problem
-    problem = problem.replace("clients=2", "clients=1") if "one-function" in theorem.assumptions else problem
-    found = [bl.compare(one, problem, delays, iterations=12, trials=8) for one in (theorem, again(tmp_path, theorem))]
-    one, other = (result.as_dict() for result in found)
-    assert one["core"] == other["core"] == core(theorem).sha256
-    assert [one[key] for key in ("rows", "verdict", "values")] == [other[key] for key in ("rows", "verdict", "values")]
-
-
 # Who checks or shows the words of the file itself.
 OF_THE_FILE = {
     "checks/scope.py",

@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import sympy
 from core_files import as_toml
-from hypothesis import given, settings, strategies as st
 from sympy import Rational, S
 
 import boundlab as bl
@@ -42,7 +40,7 @@ from boundlab.metrics import (
 from boundlab.options import Options
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt
-from boundlab.theorems import FormulaBound, Theorem, at_steps, core, load_theorem
+from boundlab.theorems import FormulaBound, Theorem, core, load_theorem
 from boundlab.verdict import Verdict
 from boundlab.worst_case import worst_case
 from boundlab.worst_case.specification import ask as question
@@ -116,15 +114,6 @@ def test_a_left_side_is_what_its_words_say_in_floats_and_in_fractions(tmp_path: 
         assert worst >= expected
 
 
-@pytest.mark.parametrize("name", COMPOSED)
-def test_a_core_with_a_left_side_of_its_own_is_written_and_read_again(tmp_path: Path, name: str) -> None:
-    theorem, path = theorem_of(tmp_path, COMPOSED[name][0]), tmp_path / "again.toml"
-    path.write_text(as_toml(core(theorem)), encoding="utf-8")
-    assert core(load_theorem(str(path))).sha256 == core(theorem).sha256
-    others = {core(theorem_of(tmp_path, words)).sha256 for words, _ in COMPOSED.values()}
-    assert len(others) == len(COMPOSED)
-
-
 @pytest.mark.parametrize("name", [name for name, one in METRICS.items() if not one.over.at_mean])  # no file composes it
 def test_a_metric_is_the_left_side_that_its_factors_make(tmp_path: Path, name: str) -> None:
     metric = METRICS[name]
@@ -134,25 +123,6 @@ def test_a_metric_is_the_left_side_that_its_factors_make(tmp_path: Path, name: s
     put_together = theorem_of(tmp_path, left(quantity=quantity, over=metric.over.id, index=index))
     named = theorem_of(tmp_path, f'metric = "{name}"')
     assert core(put_together).sha256 == core(named).sha256
-
-
-@pytest.mark.nightly
-@given(numbers=st.lists(st.fractions(0, 50, max_denominator=40), min_size=5, max_size=5).filter(any))
-@settings(max_examples=30, deadline=None)
-def test_the_shares_of_a_mean_are_its_weights_divided_by_their_sum(numbers: list[Fraction]) -> None:
-    k = INDEX["K"]
-    weights = sum((value * _at(k, j) for j, value in enumerate(numbers)), start=0 * k)
-    metric = valued(compose("gap", "mean", weights=weights), lambda _: None, 5, "mine")
-    shares = metric.over.shares(5)
-    assert shares is not None
-    assert list(shares) == [one / sum(numbers) for one in numbers]
-
-
-def _at(k: Any, j: int) -> Any:
-    """Return a formula that is 1 at j and 0 at the other whole numbers."""
-    from sympy import Abs, Max
-
-    return Max(0, 1 - Abs(k - j))
 
 
 LATER = {  # the first K at which a model counts, for two clients
@@ -265,24 +235,6 @@ def test_a_decay_by_its_formula_is_the_one_by_its_name(tmp_path: Path, formula: 
         for one in (load_theorem(str(path)), theorem_of(tmp_path, LAST, step=f"{formula}/L"))
     )
     assert np.array_equal(by_name[-1:], by_formula[-1:])
-
-
-@pytest.mark.parametrize(
-    ("step", "message"),
-    [
-        ("Min(1/L, 2/(L*(k - 3)))", "step.alpha must be > 0, got Min"),
-        ("1/(L*(tau + 1))", "steps of gd do not depend on tau"),
-        ("Min(k/L, R/B)", "at k = 0; there a step has the size alpha"),
-        ("1/(L*(k - 2)**2)", "no step is negative or infinite"),
-        ("(log(k + 2))/L", "neither a fraction nor the root of one"),
-        ("(2 - k)/L", "no step is negative or infinite"),
-        ("k/(k*L)", "is 0 at k = 0, and the step has no value there"),
-        ("(T - k)/(L*(T + 1))", "the horizon in it is K"),
-    ],
-)
-def test_a_step_that_no_algorithm_takes_is_one_line(tmp_path: Path, step: str, message: str) -> None:
-    with pytest.raises(BoundlabError, match=message):
-        bl.compare(theorem_of(tmp_path, LAST, step=step), BOWL, iterations=6, trials=2)
 
 
 def test_a_decay_of_the_horizon_alone_multiplies_every_step() -> None:
@@ -403,32 +355,6 @@ def test_a_smaller_sum_is_refuted_and_the_printed_one_is_not(tmp_path: Path) -> 
     assert bl.falsify(theorem_from(tmp_path, RESHUFFLING), candidates=200).verdict == "inconclusive"
 
 
-@settings(deadline=None)
-@given(
-    K=st.integers(1, 6), alpha=st.fractions(Fraction(1, 8), 2), decay=st.sampled_from(["1/(k + 2)", "2**(-k)", "none"])
-)
-def test_any_steps_are_those_of_the_run(
-    tmp_path_factory: pytest.TempPathFactory, K: int, alpha: Fraction, decay: str
-) -> None:
-    theorem = theorem_from(tmp_path_factory.mktemp("steps"), ANY_STEPS)
-    assert theorem.reads_steps
-    factor = sympy.S.One if decay == "none" else sympy.sympify(decay, {"k": next(iter(_index()))})
-    at = at_steps(theorem, theorem.symbols["alpha"].symbol * factor)
-    steps = [
-        alpha * Fraction({"none": 1, "1/(k + 2)": Fraction(1, k + 2), "2**(-k)": Fraction(1, 2**k)}[decay])
-        for k in range(K)
-    ]
-    right = (9 + 4 * sum(one**2 for one in steps)) / (2 * sum(steps))
-    found = at.evaluate(R=3, B=2, K=K, alpha=float(alpha)).total
-    assert float(found) == pytest.approx(float(right), rel=1e-12)
-
-
-def _index() -> set[sympy.Symbol]:
-    from boundlab.metrics import INDEX
-
-    return {INDEX["K"]}
-
-
 @pytest.mark.parametrize("decay", ["none", "sqrt", "1/(k + 2)", "1/(k + 1)**2"])
 def test_a_run_with_a_decay_is_compared_with_its_own_steps(tmp_path: Path, decay: str) -> None:
     theorem = theorem_from(
@@ -462,13 +388,6 @@ def test_steps_that_a_file_writes_as_a_formula_are_put_in(tmp_path: Path) -> Non
     values = {"R": 3.0, "B": 2.0, "K": 7}
     assert float(one.evaluate(values).total) == pytest.approx(float(other.evaluate(values).total), rel=1e-14)
     assert one.bound == other.bound
-
-
-@pytest.mark.parametrize("text", [RESHUFFLING, ANY_STEPS])
-def test_the_core_written_out_is_read_back(tmp_path: Path, text: str) -> None:
-    theorem = theorem_from(tmp_path, text)
-    again = theorem_from(tmp_path, as_toml(core(theorem)))
-    assert core(again).sha256 == core(theorem).sha256
 
 
 @pytest.mark.parametrize(
@@ -618,17 +537,6 @@ def test_a_lyapunov_function_has_one_value_however_it_is_found(name: str, p: str
     assert sampled.lower[-1] - 1e-12 <= float(expected) <= sampled.upper[-1] + 1e-12
     if p == "1" and name == LYAPUNOV[1]:  # one schedule: every run has the very number
         assert sampled.mean[-1] == pytest.approx(float(expected), rel=1e-12)
-
-
-@pytest.mark.parametrize("name", LYAPUNOV)
-def test_at_the_start_a_lyapunov_function_is_that_of_the_paper(name: str) -> None:
-    step, by_hand = BY_HAND[name]
-    plan = plan_of(name, "1/4", 2)
-    start = left_side(*plan.random_run, 2, [0]).value[0]
-    assert start == pytest.approx(float(by_hand(step, Fraction(1, 4), 0)), rel=1e-14)
-    # (4 − 3)² and the squared distances of (∇f_i(4)) = (4, 0), or of h = 0, from (3, −3).
-    spread = {LYAPUNOV[0]: 4 * step**2 * 4 * 5, LYAPUNOV[1]: step**2 * 16 * 9}[name]
-    assert start == pytest.approx(1 + float(spread), rel=1e-14)
 
 
 @pytest.mark.parametrize("name", LYAPUNOV)

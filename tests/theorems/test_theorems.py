@@ -5,11 +5,10 @@ import re
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
-from dataclasses import FrozenInstanceError, dataclass, fields, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +22,6 @@ from typer.testing import CliRunner
 
 from boundlab.assumptions import BOUNDED_RUN, DETERMINISTIC
 from boundlab.case import load_case, own_case
-from boundlab.checks import check
 from boundlab.cli._app import application
 from boundlab.errors import AssumptionError, BoundlabError, FormulaError, SpecError, SymbolError
 from boundlab.exact import evaluate
@@ -32,9 +30,8 @@ from boundlab.formulas.units import degrees
 from boundlab.metrics import METRICS
 from boundlab.pages.theorem import related_links, theorem_page
 from boundlab.registry import registered
-from boundlab.theorems import ALONG_RUN, Bound, FormulaBound, Theorem, core, load_theorem
+from boundlab.theorems import ALONG_RUN, FormulaBound, Theorem, core, load_theorem
 from boundlab.theorems._toml import of_package, read_theorem
-from boundlab.verdict import ExitCode
 
 THEOREM7, THEOREM8 = BY_ID["area.theorem7"], BY_ID["area.theorem8"]
 
@@ -157,62 +154,6 @@ def test_theorems_are_found_by_id_and_misspelt_ids_are_answered_with_the_nearest
     assert load_theorem("area.theorem8") is THEOREM8
     with pytest.raises(SpecError, match=r"did you mean area.theorem8"):
         load_theorem("area.theorem88")
-
-
-@final
-@dataclass(frozen=True)
-class Tabulated(Bound):
-    """A bound of a third kind: a table of numbers, times R."""
-
-    table: tuple[float, ...]
-
-    @property
-    def closed(self) -> bool:
-        return False
-
-    def reads(self, given: frozenset[str]) -> tuple[str, ...]:
-        return ("R",)
-
-    def terms_at(self, found, symbols, counter, theorem):
-        yield "table", "the table", np.take(self.table, found[counter].astype(int), mode="clip") * found["R"]
-
-    def right_side(self, tex: Callable[[sympy.Expr], str], shape: bool) -> str:
-        return rf"\le t_K {tex(symbol('R'))}"
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"terms": {}, "recursion": "a table"}
-
-
-def test_a_bound_of_another_kind_is_evaluated_shown_and_checked() -> None:
-    theorem = replace(
-        THEOREM8,
-        id="table",
-        bound=Tabulated((4.0, 2.0, 1.0)),
-        conditions=(),
-        step={"alpha": symbol("R")},
-        horizon="every",
-    )
-    assert theorem.inputs() == ("R", "K")
-    found = theorem.evaluate({"R": 3.0, "K": [1, 2]})
-    assert found.total.tolist() == [6.0, 3.0]
-    assert set(found.terms) == {"table"}
-    assert r"\le t_K R" in theorem.latex()
-    assert theorem.as_dict()["recursion"] == "a table"
-    with pytest.raises(SymbolError, match="table: the table is infinite at R=3, K=1"):
-        replace(theorem, bound=Tabulated((1.0, np.inf))).at_iterations({"R": 3.0}, [1])
-    assert {one.verdict for one in check(theorem, ["monotone"])} <= {"unknown", "not applicable"}
-
-
-def test_a_theorem_is_a_frozen_value_of_its_fields() -> None:
-    values = [getattr(THEOREM8, one.name) for one in fields(Theorem)]
-    again = Theorem(*values)
-    assert again == THEOREM8 == replace(THEOREM8)
-    assert repr(again) == "<Theorem area.theorem8 (as printed): E f(x̄_K) − f* for area>"
-    assert again.takes
-    assert again == THEOREM8  # what follows from the fields is no part of it
-    assert again.__getstate__().keys() == {one.name for one in fields(Theorem)}
-    with pytest.raises(FrozenInstanceError):
-        again.id = "other"  # type: ignore[misc]
 
 
 GOOD = """
@@ -376,9 +317,6 @@ THEOREMS: dict[str, Theorem] = registered("theorems")
 EVERY = pytest.mark.parametrize("theorem", THEOREMS.values(), ids=THEOREMS)
 SHAPES = {"area.theorem7", "fedcompass.corollary1", "fedfa.corollary", "afl_dga.corollary1"}
 
-# Printed formulas whose two sides behave differently under f → c·f and x → s·x; the checks say how (units.terms).
-WRONG_UNITS = {"area.theorem7", "fedcompass.corollary1", "fedfa.theorem1.squared-smoothness", "fedfa.corollary"}
-
 
 @pytest.mark.sweep(10)
 @EVERY
@@ -408,22 +346,6 @@ def test_it_prints_its_left_side_its_symbols_and_its_step(theorem: Theorem) -> N
     assert all(f"{letters[name]} = " in latex for name, rule in theorem.step.items() if str(rule) != name)
     assert json.loads(json.dumps(theorem.as_dict()))["id"] == theorem.id
     assert theorem.kind == theorem.evaluate(values_at(theorem)).kind == ("shape" if theorem.id in SHAPES else "bound")
-
-
-@pytest.mark.sweep(21)
-@pytest.mark.parametrize(("c", "s"), [(7.0, 1.0), (1.0, 3.0)])
-@EVERY
-def test_rescaling_f_or_x_rescales_the_number_by_the_units(theorem: Theorem, c: float, s: float) -> None:
-    values: dict[str, Any] = values_at(theorem)
-    if theorem.id == "fedfa.theorem1.squared-smoothness":  # a short step leaves room for sides that scale differently
-        values |= {name: size / 400 for name, size in theorem.step_options(values).items() if name != "eta_g"}
-    scaled = {
-        name: np.asarray(value) * c ** theorem.symbols[name].units[0] * s ** theorem.symbols[name].units[1]
-        for name, value in values.items()
-    }
-    a, b = METRICS[theorem.metric].units
-    ratio = theorem.evaluate(scaled).total / theorem.evaluate(values).total
-    assert (ratio == pytest.approx(c**a * s**b, rel=1e-9)) == (theorem.id not in WRONG_UNITS)
 
 
 FOLDER = Path(__file__).parents[2] / "boundlab" / "theorems"
@@ -695,13 +617,6 @@ def test_every_command_about_a_theorem_leads_on(
     assert len(below) <= 3  # only the files that were written
     fields = json.loads(runner.invoke(application(), [*command, "--json"]).stdout)
     assert {key: fields[key] for key in theorem.links()} == theorem.links()
-
-
-def test_the_lines_keep_their_paths_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "40")
-    found = CliRunner().invoke(application(), ["show", "fedcompass.theorem1"])
-    assert found.exit_code == ExitCode.STANDS
-    assert related_links(THEOREMS["fedcompass.theorem1"]) in found.stdout
 
 
 def test_the_page_is_what_a_referee_reads() -> None:
