@@ -1,8 +1,6 @@
 """Wherever trials run, they are the same trials; what does not fit into the memory is refused before it begins."""
 
-import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,6 @@ from run_makers import tape_of
 
 from boundlab import files
 from boundlab.case import delays_from, problem_from
-from boundlab.cli import invoke
 from boundlab.errors import MissingExtraError, SpecError
 from boundlab.problems import common
 from boundlab.simulate import Backend, in_order, pick, processes, simulate, work
@@ -119,22 +116,6 @@ def test_without_torch_there_is_a_line_that_says_how_to_get_it(monkeypatch: pyte
     with pytest.raises(MissingExtraError, match=r"pip install 'boundlab\[torch\]'"):
         pick("torch", None, None, problem_from("huber"), 4)
     assert pick("auto", None, 1, problem_from("huber"), 40).id == "numpy"
-
-
-def test_the_command_line_takes_backends(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("torch")
-    words = ["run", "area", "-p", "huber:clients=3,sigma=1", "--set", "alpha=0.1", "-k", "30", "-r", "3", "--json"]
-    assert invoke([*words, "--backend", "torch", "--device", "cpu"]) == 0
-    there = json.loads(capsys.readouterr().out)
-    assert invoke([*words, "--jobs", "2"]) == 0
-    here = json.loads(capsys.readouterr().out)
-    assert there["backend"] == {"id": "torch", "device": "cpu"}
-    assert here["backend"] == {"id": "numpy", "device": "cpu", "why": "fewer than 50000 iterations in all"}
-    np.testing.assert_allclose(there["metrics"]["gap"], here["metrics"]["gap"], rtol=1e-9)
-    assert invoke([*words[:-1], "--backend", "auto"]) == 0
-    assert "seed 0\n" in capsys.readouterr().out  # the reference needs no word
-    assert invoke([*words, "--jobs", "0"]) == 2
-    assert invoke([*words, "--backend", "torch", "--device", "moon"]) == 2
 
 
 def area(clients: int, iterations: int) -> Tape:

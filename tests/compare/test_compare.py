@@ -14,7 +14,6 @@ from exact_smoothed import PAIRS
 from run_makers import plan_of, run_trial
 from statements import statement
 
-from boundlab import simulate as simulation
 from boundlab.assumptions import about_the_mean
 from boundlab.case import build_problem
 from boundlab.compare import compare, trials
@@ -97,19 +96,7 @@ SMOOTH = [
 IID_DELAYS = ["exponential:spread=10", "exponential:draw=normal,rate=10,sd=5", "iid:p_s=0.2"]
 
 
-def by_day(runs, places):
-    """Return the runs, all but those at these places left to the night: each problem and each delay law once a day."""
-    return [pytest.param(*run, marks=[] if at in places else [pytest.mark.nightly]) for at, run in enumerate(runs)]
-
-
 OTHER_DELAYS = ["deterministic:spread=3", "lognormal:spread=5", "two-speed"]
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(("problem", "delays", "M"), by_day(list(product(SMOOTH, IID_DELAYS, [1, 5])), (0, 9, 16)))
-def test_the_explicit_theorem7_holds_on_digits_and_breast_cancer(problem, delays, M):
-    result = verdict_of("area.theorem7.explicit", problem, delays, 500, M=M, trials=8)
-    assert result.verdict in UPHELD, result.reason
 
 
 @pytest.mark.parametrize("delays", OTHER_DELAYS)
@@ -122,20 +109,6 @@ def test_outside_its_model_of_delays_the_theorem_is_not_applied_unless_asked(del
     assert result.verdict in UPHELD
     assert "outside the theorem" in result.reason
     assert list(result.plan.outside) == ["iid-events"]
-
-
-NONSMOOTH = [
-    "hinge:clients=5",
-    "lad-regression:clients=5",
-    "lad:c=[[0,1],[4,-2],[1,1]],w=[[1,1],[2,1],[1,3]],x0=5,sigma=0.5",
-]
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(("problem", "M"), by_day(list(product(NONSMOOTH, [1, 10, 50])), (0, 4, 8)))
-def test_the_repaired_theorem8_holds_on_hinge_and_absolute_deviations(problem, M):
-    result = verdict_of("area.theorem8.repaired", problem, "exponential:spread=10", 400, M=M, trials=10)
-    assert result.verdict in UPHELD, result.reason
 
 
 @pytest.mark.slow  # it reads 70,000 digits
@@ -160,13 +133,6 @@ def test_the_same_seed_gives_the_same_result_and_a_trial_does_not_depend_on_the_
     alone = run_trial(again, 5, 3)[0]
     assert np.array_equal(compare(plan, 5, 5).band.mean, compare(again, 5, 5).band.mean)
     assert np.array_equal(run_trial(plan, 5, 3)[0], alone)
-
-
-def test_the_ratio_is_the_mean_over_the_bound():
-    result = verdict_of("area.theorem8.repaired.fixed-step", "lad:x0=3", "iid:p_s=0.5", 6, alpha="0.1", M=2, trials=5)
-    assert (result.bound > 1.5).all()
-    assert result.ratio == pytest.approx(result.band.mean / result.bound, rel=1e-14)
-    assert [row["ratio"] for row in result.as_dict()["rows"]] == pytest.approx(list(result.ratio), rel=1e-14)
 
 
 # Where gradients are looked for: a true bound holds, and one a little below the left side is violated.
@@ -357,20 +323,6 @@ def test_one_trial_if_and_only_if_nothing_is_drawn(kind: str, words: dict[str, A
                 assert np.array_equal(other.band.upper, first.band.upper)
 
 
-def test_a_certain_run_is_executed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs: list[int] = []
-    plain, inner = trials.left_sides, simulation.run_once
-    monkeypatch.setattr(trials, "left_sides", lambda *args, **how: (runs.append(1), plain(*args, **how))[1])
-    monkeypatch.setattr(simulation, "run_once", lambda *args, **how: (runs.append(1), inner(*args, **how))[1])
-    compare(plan_of("classics.gd.strongly-convex", "logistic:clients=2,samples=20,nu=0.1", "exponential", 5), 9, 0)
-    assert len(runs) == 1
-    # One client answers itself: arrivals are drawn, and all schedules are alike. As a sample it is run once, too.
-    plan = plan_of("area.theorem7.explicit", "logistic:clients=1,samples=20,nu=0.1", "exponential:rates=[1]", 1)
-    runs.clear()
-    found = trials.run_trials(plan, 9, 0)
-    assert len(runs) < len(found.left.lower) == 9
-
-
 # What is certain, and the bound of which the expectation is tight, loose, or equal.
 NOISY_RUNS = (
     ("classics.sgd.distance", f"{SAME},sigma=0.5", "deterministic", 300),
@@ -425,6 +377,8 @@ ROOT = Path(__file__).parents[2]
 verdicts = load("verdicts")
 JUDGED = {theorem.id: theorem for theorem in verdicts.theorems()}
 SETTINGS = [setting for theorem in JUDGED.values() for setting in verdicts.settings_of(theorem)]
+
+
 def ids(setting):
     return f"{setting.theorem}-{setting.label}-{setting.compared.delays}"
 

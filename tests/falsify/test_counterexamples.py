@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from benchmark_scripts import load
 
 from boundlab.case import load_case
 from boundlab.exact import ExactResult, evaluate
-from boundlab.falsify import Falsification, _result, _shrink, falsify, known_witnesses
+from boundlab.falsify import _result, _shrink, falsify, known_witnesses
 from boundlab.falsify._judge import Judge
 from boundlab.falsify._search import Found
 from boundlab.registry import registered
@@ -199,31 +198,6 @@ class TestByHand:
         assert found.right == float(3 * eta**2 * 2 * (0 + 1 + 4)) == 3e-3
         # What the proof drops, (L/2)·η·σ_g², would do: σ_g = 1.
         assert left < 3e-3 + eta / 2
-
-
-# Of each algorithm with a refuted theorem one whose violations near the bound hardly convince.
-REFUTED = ("area.theorem8", "area.theorem8.fixed-step", "afl_dga.theorem1", "fedfa.theorem1", "fedstaleweight.theorem1")
-
-
-@cache
-def limited(theorem: str) -> Falsification:
-    return falsify(load_theorem(theorem), limit=60)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("theorem", REFUTED)
-def test_a_hand_can_check_it_and_it_is_above_by_a_twentieth(theorem: str, tmp_path: Path) -> None:
-    found = limited(theorem)
-    assert found.best is not None
-    assert found.best.by_hand
-    assert found.best.ratio >= 1.05
-    path = tmp_path / "case.json"
-    path.write_text(json.dumps(found.case), encoding="utf-8")
-    way = evaluate(found.theorem, load_case(path), derive=True)
-    assert way.violated
-    assert way.derivation is not None
-    assert way.derivation.by_hand
-    assert way.ratio == pytest.approx(found.best.ratio, rel=1e-12)
 
 
 def test_nothing_is_smaller_where_nothing_is_found() -> None:

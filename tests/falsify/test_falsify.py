@@ -189,34 +189,6 @@ def test_nothing_is_searched_without_a_budget(asked: dict[str, float], words: st
 SMALL = ("--candidates", "30")
 
 
-@pytest.mark.nightly
-def test_a_counterexample_leaves_a_case_file_and_a_page(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # As where no sample tells an instance whose ratio is near 1: the clearest one is compared.
-    monkeypatch.setattr(_result, "trials_that_tell", lambda _, one, **__: 100 if one.iterations > 4 else None)
-    assert invoke(["falsify", "area.theorem8", "--candidates", "200", "--out", str(tmp_path)]) == 1
-    out = " ".join(capsys.readouterr().out.split())
-    case = tmp_path / "area.theorem8.counterexample.json"
-    leads = (
-        "counterexample, to be checked by hand: 1 client",
-        "smallest instance found: 1 client",
-        "largest violation found",
-    )
-    for words in (*leads, "upper", "ratio", "repeat: boundlab exact area.theorem8"):
-        assert words in out
-    assert f"step-by-step derivation: boundlab exact area.theorem8 {case} --derivation" in out
-    assert "or: boundlab compare area.theorem8" in out
-    assert "--iterations 6 --trials 100" in out
-    shown = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
-    assert shown["verdict"] == "violated"
-    assert shown["instance"]["ratio"] > 1.0
-    assert shown["instance"]["compare"] is None
-    assert shown["clearest"]["ratio"] >= 1.15
-    assert {"B", "R"} <= set(shown["instance"]["constants"])
-    assert invoke(["exact", "area.theorem8", str(case)]) == 1
-
-
 def test_nothing_found_is_never_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = invoke(["falsify", "area.theorem8.repaired", *SMALL, "--out", str(tmp_path)])
     out = capsys.readouterr().out

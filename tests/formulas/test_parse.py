@@ -245,12 +245,6 @@ def test_grids_span_a_product_in_the_order_given() -> None:
     assert values.given == ("sigma", "L", "K")
 
 
-def test_one_client_is_a_vector_too() -> None:
-    values = parse_values(["p=0.5", "p_s=0.5"])
-    assert values.vectors["p"].tolist() == [0.5]
-    assert values.scalars["qbar"] == 2
-
-
 def test_a_grid_of_lambda_s_moves_the_probabilities_along_with_it() -> None:
     values = parse_values(["K=10,20", "rates=10,10,2.5", "lambda_s=7.5,22.5"])
     grid = values.grid()

@@ -154,33 +154,6 @@ def test_constants_are_the_largest_at_the_points_that_the_theorem_names(name: st
     assert all(one.certified for one in plan.symbols)
 
 
-def test_the_run_of_a_buffer_in_fractions_has_these_constants() -> None:
-    """A buffer of two, filled by clients 0, 1, 0, 0, 1, 2: its runs worked out by messages in fractions."""
-    a, b, eta, x0 = [1, 2, Fraction(1, 2)], [0, 1, -2], Fraction(1, 8), Fraction(3)
-    case = {
-        "schema": "boundlab/case/1", "algorithm": "fedbuff", "theorem": "fedbuff.rf1.along-run",
-        "problem": {"type": "quadratic", "A": [[[float(one)]] for one in a], "b": [[one] for one in b]}, "x0": [3],
-        "parameters": {"eta_l": "1/8", "count": 2}, "events": [[t, i] for t, i in enumerate([0, 1, 0, 0, 1, 2], 1)],
-        "iterations": 3,
-    }  # fmt: skip
-    w, hand, buffer, models, slopes = x0, [x0] * 3, [], [x0], []
-    for client in (0, 1, 0, 0, 1, 2):
-        g = a[client] * (hand[client] - b[client])
-        slopes.append(abs(g))
-        buffer.append(-eta * g)
-        if len(buffer) == 2:
-            w, buffer = w + sum(buffer) / 2, []
-            models.append(w)
-        hand[client] = w
-    each = [[a[i] * (x - b[i]) for i in range(3)] for x in models[:3]]
-    spread = max(sum((g - sum(own) / 3) ** 2 for g in own) / 3 for own in each)
-    found = bl.exact("fedbuff.rf1.along-run", case)
-    G_sq, sigma_g_mean = (Fraction(float(found.values[name])) for name in ("G_sq", "sigma_g_mean"))
-    assert max(slopes) ** 2 <= G_sq <= max(slopes) ** 2 * (1 + Fraction(1, 10**12))
-    assert spread <= sigma_g_mean**2 <= spread * (1 + Fraction(1, 10**12))
-    assert not found.violated
-
-
 @pytest.mark.parametrize("name", ["fedbuff.rf1", "fedcompass.window.b.noiseless", "fedfa.delta.a", "fedfa.param.a"])
 def test_machine_code_finds_the_same_gradients(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """FedCompass's updates hold the difference of a result and its start in a longer sum: it is proved all the same."""

@@ -130,16 +130,6 @@ def test_runs_with_full_gradients_stay_in_their_range(kind, name, seed, alpha):
     follow(generated(kind, seed, sigma=0), algorithm, parameters, 40, seed)
 
 
-@pytest.mark.sweep(10)
-@pytest.mark.parametrize("name", ALGORITHMS)
-@pytest.mark.parametrize("kind", ["logistic", "softmax", "hinge", "lad-regression", "modified-huber"])
-@pytest.mark.parametrize(("seed", "alpha"), SETTINGS)
-def test_runs_with_mini_batches_stay_in_their_range(kind, name, seed, alpha):
-    problem = tiny(kind, seed, batch=seed % 3, **({"nu": 0} if seed % 2 else {}))
-    algorithm, parameters = algorithm_with(name, alpha=alpha, **ALGORITHMS[name])
-    follow(problem, algorithm, parameters, 40, seed)
-
-
 def area_range(problem, ks, name="squared-distance", **options):
     algorithm, parameters = algorithm_with("area", **{"alpha": 0.1, **options})
     return certain_range(metric(name), problem, algorithm, parameters, np.asarray(ks))

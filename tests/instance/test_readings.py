@@ -19,7 +19,7 @@ from boundlab.compare import compare
 from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.applicability import looked_at
-from boundlab.instance.assumed import certificate, quantities
+from boundlab.instance.assumed import certificate
 from boundlab.instance.from_case import conditional
 from boundlab.instance.readings import safe
 from boundlab.objective import Problem
@@ -332,23 +332,6 @@ def test_a_certificate_needs_all_facts():
     assert certificate({**goal, "gap": (-2.0000001, -2.0)}, known) is None, "the smaller end counts"
     assert certificate({**goal, "inner": (0.0, 1e-9)}, known) is None, "inner may have either sign"
     assert certificate(goal, [one for one in known if one.says.get("gap") != Fraction(-2)][:7]) is None
-
-
-def test_points_are_enclosed():
-    """x₁²/2 + 2x₂² at (1, 1) with noise of variance 1: gap 5/2, slope 17, distance 2, inner 5."""
-    problem = problem_from("quadratic:A=[[[1,0],[0,4]]],b=[[0,0]],sigma=1,x0=1")
-    found = quantities(problem, np.ones(2))
-    for name, value in (
-        ("gap", 2.5),
-        ("slope", 17),
-        ("distance", 2),
-        ("inner", 5),
-        ("second_moment", 18),
-        ("variance", 1),
-    ):
-        low, high = found[name]
-        assert low <= value <= high
-        assert high - low < 1e-10
 
 
 # They are about the set on which everything is looked at, and not about a number.

@@ -20,13 +20,6 @@ from boundlab.verdict import Verdict
 
 FOLDER = Path(__file__).parents[1] / "plugin_example"
 EXAMPLE, THEOREM = FOLDER / "example.py", FOLDER / "best.toml"
-KINDS = {
-    "algorithms": "myrennala",
-    "metrics": "best-gap",
-    "assumptions": "interpolation",
-    "checks": "stale",
-    "delays": "triangular",
-}
 # f_0 = x²/2 and f_1 = x², both least at 0: L = 2, mu = 1, R = 2. With alpha = 1/2 a gradient of client 0 halves x, one
 # of client 1 makes it 0, and the mean of both divides it by 4.
 SHARED = "quadratic:A=[[[1]],[[2]]],b=[[0],[0]],x0=[2]"
@@ -61,40 +54,11 @@ def test_one_of_each_takes_less_than_125_lines() -> None:
     assert len(EXAMPLE.read_text(encoding="utf-8").splitlines()) < 125
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_list_shows_each_with_its_origin(
-    kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.delenv("BOUNDLAB_PLUGINS")
-    assert invoke(["--plugin", str(EXAMPLE), "list", kind, "--json"]) == 0
-    found = {one["id"]: one for one in json.loads(capsys.readouterr().out)["entries"]}
-    assert found[KINDS[kind]]["from"] == str(EXAMPLE)
-    assert found[KINDS[kind]]["summary"]
-    assert invoke(["--plugin", str(EXAMPLE), "list", kind]) == 0
-    assert KINDS[kind] in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("batch", [1, 2, 5])
 def test_its_algorithm_conforms_under_its_delays_and_others(batch: int) -> None:
     algorithm, options = lookup("algorithms", "myrennala"), {"alpha": 0.5, "batch": batch}
     conform.algorithm(algorithm, options)
     conform.algorithm(algorithm, options, delays=[build_delays("triangular", {"spread": 3, "width": 1}, 3)])
-
-
-def test_stale_gradients_are_ignored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    # Client 0 sends two gradients at x = 2: x = 1. Client 1's is then stale (event 3); its next two make x = 0.
-    file = tmp_path / "case.json"
-    case = {
-        "algorithm": "myrennala",
-        "problem": {"type": "quadratic", "A": [[[1]], [[2]]], "b": [[0], [0]], "x0": [2]},
-        "parameters": {"alpha": 0.5, "batch": 2},
-        "events": [[1, 0], [2, 0], [3, 1], [4, 1], [5, 1], [6, 0]],
-    }
-    file.write_text(json.dumps(case))
-    assert invoke(["replay", str(file), "--json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
-    rows = shown if isinstance(shown, list) else shown["trajectory"]
-    assert [(row["k"], row["x"][0]) for row in rows] == [(0, 2.0), (1, 1.0), (1, 1.0), (1, 1.0), (2, 0.0), (2, 0.0)]
 
 
 def test_its_theorem_holds_with_the_ratios_worked_out_by_hand(capsys: pytest.CaptureFixture[str]) -> None:

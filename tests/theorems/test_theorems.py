@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-import warnings
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -15,14 +14,11 @@ import pytest
 import sympy
 from page_makers import texts
 from paper_theorems import AREA as BY_ID
-from python_calls import calls_counted
 from statements import statement, statement_file
 from theorem_points import AREA as FULL, values_at
-from typer.testing import CliRunner
 
 from boundlab.assumptions import BOUNDED_RUN, DETERMINISTIC
 from boundlab.case import load_case, own_case
-from boundlab.cli._app import application
 from boundlab.errors import AssumptionError, BoundlabError, FormulaError, SpecError, SymbolError
 from boundlab.exact import evaluate
 from boundlab.formulas.symbols import symbol
@@ -44,17 +40,6 @@ def test_a_sum_of_different_units_is_told_apart() -> None:
     with pytest.raises(FormulaError, match="exponent"):
         degrees(symbol("L") ** symbol("R"))
     assert degrees(sympy.S.Zero) is None
-
-
-def test_a_million_points_are_one_array_and_no_warning() -> None:
-    grid = {**FULL, "K": np.arange(1, 10**6 + 1), "M": 1}
-    with warnings.catch_warnings(), calls_counted() as calls:
-        warnings.simplefilter("error")
-        for theorem in BY_ID.values():
-            if isinstance(theorem.bound, FormulaBound):
-                step = {"alpha": 0.01} if "alpha" in theorem.inputs() else {}
-                assert theorem.evaluate({**grid, **step}).total.shape == (10**6,)
-    assert len(calls) < 10**6  # no function is called point by point
 
 
 def test_grids_broadcast() -> None:
@@ -593,44 +578,6 @@ def test_a_theorems_own_counterexample_is_replayed_from_anywhere(
     (tmp_path / "cases").mkdir()
     (tmp_path / "cases" / "mine.json").write_text("{}", encoding="utf-8")
     assert own_case(mine) == Path("cases/mine.json")
-
-
-@pytest.mark.sweep(5)
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["show", "area.theorem8"],
-        ["check", "area.theorem8", "--only", "units"],
-        ["exact", "area.theorem8"],
-        ["falsify", "fedstaleweight.theorem1", "--candidates", "1", "--jobs", "1"],
-        ["compare", "area.theorem8", "--problem", "lad:x0=3", "--delays", "iid:p_s=0.5", "-k", "6", "--set", "M=50"],
-    ],
-)
-def test_every_command_about_a_theorem_leads_on(
-    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    theorem, runner = THEOREMS[command[1]], CliRunner()
-    shown = runner.invoke(application(), command).stdout
-    assert f"\n\n{related_links(theorem)}\n" in shown
-    below = shown.partition(related_links(theorem))[2].splitlines()
-    assert len(below) <= 3  # only the files that were written
-    fields = json.loads(runner.invoke(application(), [*command, "--json"]).stdout)
-    assert {key: fields[key] for key in theorem.links()} == theorem.links()
-
-
-def test_the_page_is_what_a_referee_reads() -> None:
-    shown = CliRunner().invoke(application(), ["show", "fedcompass.theorem1"]).stdout
-    for line in (
-        "step size    η = 1/(2·Q_max·L) (or given)",
-        "  initial: 2·γ₂·F₀/(Q_min·η·T)",
-        "  γ₁ = 1 + (n − 1)/μ′",
-        "  G_sq (the paper's M): bound on every ‖∇f_i‖²; ≥ 0; units (2, −2)",
-        "  may be set: eta (η, the paper's η_ℓ), mu_step (μ′)",
-    ):
-        assert line in shown
-    assert "**" not in shown
-    assert "  √(A·(σ² + (M + 1)·B²/2)/(M·K))" in CliRunner().invoke(application(), ["show", "area.theorem8"]).stdout
 
 
 @pytest.mark.parametrize(
