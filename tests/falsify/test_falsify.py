@@ -15,7 +15,6 @@ from sympy import Integer
 from boundlab import errors
 from boundlab.case import load_case
 from boundlab.cli import invoke
-from boundlab.errors import SpecError
 from boundlab.exact import evaluate
 from boundlab.falsify import Candidate, _judge, _result, _shared_runs, falsify
 from boundlab.falsify._judge import Judge
@@ -175,15 +174,6 @@ def test_worst_cases_are_asked_about_random_events_too() -> None:
         answer(scorer, ask)
     assert scorer.tried.total() == 4
     assert not scorer.refused
-
-
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [({"budget": 0.0}, "budget"), ({"budget": float("nan")}, "budget"), ({"limit": 0}, "candidates")],
-)
-def test_nothing_is_searched_without_a_budget(asked: dict[str, float], words: str) -> None:
-    with pytest.raises(SpecError, match=words):
-        falsify(load_theorem("area.theorem8"), **asked)  # type: ignore[arg-type]
 
 
 SMALL = ("--candidates", "30")

@@ -224,12 +224,6 @@ def test_a_batch_of_rennala_takes_the_time_of_the_lemma(
     assert float(np.diff(times).max()) <= fastest(rates, count, each) * (1 + 1e-12)
 
 
-def test_clients_who_are_answered_before_the_update_need_more_than_those_who_are_stopped() -> None:
-    # Who fills a batch goes on from the old model: of three clients of 1/12 s each one is always at work in vain.
-    times = update_times("rennala", [1, 12, 12, 12], 40, count=1, stops="no", reply="pre")
-    assert float(np.diff(times).max()) > 1.4 * fastest([1, 12, 12, 12], 1, 1)
-
-
 # ------------------------------------------------------------------------------------------------------------- noise
 RENNALA = {"count": 2, "eps": 0.5}
 

@@ -370,17 +370,6 @@ def test_theorem_1_as_printed_is_vacuous_once_updates_are_stale():
 # ------------------------------------------------------------------------------------------ plots and bad input
 
 
-@pytest.mark.nightly
-def test_plots_are_drawn(tmp_path):
-    from boundlab.mechanism.plots import WEIGHTS, draw_shares, draw_utility
-
-    seen = {weights: simulate_mechanism([2, 1], 2, weights, aggregations=20, trials=2) for weights in WEIGHTS}
-    draw_shares([2, 1], 2, seen).figure.savefig(tmp_path / "shares.png")
-    draw_utility([1, 1], 2).figure.savefig(tmp_path / "utility.svg")
-    assert (tmp_path / "shares.png").stat().st_size > 10_000
-    assert "what throttling brings" in (tmp_path / "utility.svg").read_text().lower()
-
-
 @pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("call", "message"),

@@ -11,7 +11,6 @@ from hypothesis import given, strategies as st
 from problem_makers import generated, make
 from run_makers import Watched, plan_of, tape_of
 
-import boundlab as bl
 from boundlab.algorithms import Algorithm
 from boundlab.case import build_problem, problem_from
 from boundlab.errors import AssumptionError
@@ -227,24 +226,3 @@ def test_a_weighted_objective_has_no_constants_along_its_runs():
     weighted = Weighted(clients, clients.scaled([2 * one for one in p]), p)
     assert along_run(weighted).run_limit is None
     assert along_run(clients).run_limit is not None
-
-
-@pytest.mark.nightly
-def test_long_steps_and_noise_make_a_theorem_about_bounded_runs_silent(tmp_path):
-    """x²/2 from 1: with α ≤ 1 the models stay in [−1, 1], where G = 1; with α = 3 they do not."""
-    path = tmp_path / "mine.toml"
-    path.write_text(
-        'id = "mine"\nalgorithm = "gd"\nmetric = "ergodic-gap"\n'
-        'assumptions = ["strongly-convex", "smooth", "minimiser", '
-        '"bounded-second-moment", "bounded-run", "deterministic"]\n[step]\nalpha = "alpha"\n'
-        '[terms]\nbound = "G**2/(2*mu)"\n'
-    )
-    bowl = "quadratic:A=[[[1]]],b=[[0]],x0=1"
-    found = bl.compare(str(path), bowl, iterations=3, alpha=0.5)
-    assert found.bound[-1] == pytest.approx(0.5)
-    with pytest.raises(AssumptionError, match="leaves the set on which G is known"):
-        bl.compare(str(path), bowl, iterations=3, alpha=3)
-    with pytest.raises(AssumptionError, match="a bounded set that its noise does not leave"):
-        bl.compare(str(path), bowl + ",sigma=1", iterations=3, alpha=0.5)
-    result = bl.falsify(str(path), candidates=60)
-    assert result.verdict == "inconclusive", "a step beyond the set refutes nothing"

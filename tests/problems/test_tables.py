@@ -196,32 +196,32 @@ ROWS = st.integers(1, 3).flatmap(
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_table_is_the_same_problem_in_every_medium(tmp_path: Path, rows: list[tuple[list[float], int, int]]) -> None:
     X, y, d = np.array([row[0] for row in rows]), [row[1] for row in rows], [row[2] for row in rows]
+    w = [1.0 + k % 3 for k in range(len(rows))]
     p = X.shape[1]
     names = [f"x{k}" for k in range(p)]
-    text = "".join(
-        ",".join(map(repr, [*row, target, by])) + "\n" for row, target, by in zip(X.tolist(), y, d, strict=True)
-    )
+    text = "".join(",".join(map(repr, [*row, *more])) + "\n" for row, *more in zip(X.tolist(), y, d, w, strict=True))
     (tmp_path / "plain.csv").write_text(text)
-    (tmp_path / "headed.csv").write_text(",".join([*names, "y", "d"]) + "\r\n" + text.replace("\n", "\r\n"))
-    np.savez(tmp_path / "own.npz", X=X, y=y, d=d)
-    np.savez_compressed(tmp_path / "flat.npz", **dict(zip(names, X.T, strict=True)), y=np.array(y), d=np.array(d))  # type: ignore[arg-type]
-    np.save(tmp_path / "own.npy", np.column_stack([X, y, d]))
-    parquet(tmp_path / "own.parquet", {**dict(zip(names, X.T, strict=True)), "y": y, "d": list(map(str, d))})
+    (tmp_path / "headed.csv").write_text(",".join([*names, "y", "d", "w"]) + "\r\n" + text.replace("\n", "\r\n"))
+    np.savez(tmp_path / "own.npz", X=X, y=y, d=d, w=w)
+    np.savez_compressed(tmp_path / "flat.npz", **dict(zip(names, X.T, strict=True)), y=y, d=d, w=w)  # type: ignore[arg-type]
+    np.save(tmp_path / "own.npy", np.column_stack([X, y, d, w]))
+    parquet(tmp_path / "own.parquet", {**dict(zip(names, X.T, strict=True)), "y": y, "d": list(map(str, d)), "w": w})
     split = "partition=column,nu=0.1"
     found = [
-        problem_from(f"least-squares:data={place}:{tmp_path / file},target={target},by={by},{split}")
-        for place, file, target, by in (
-            ("csv", "plain.csv", p + 1, p + 2),
-            ("csv", "headed.csv", "y", "d"),
-            ("npz", "own.npz", "y", "d"),
-            ("npz", "flat.npz", "y", "d"),
-            ("npy", "own.npy", p + 1, p + 2),
-            ("parquet", "own.parquet", "y", "d"),
+        problem_from(f"least-squares:data={place}:{tmp_path / file},target={target},by={by},sample_weight={w},{split}")
+        for place, file, target, by, w in (
+            ("csv", "plain.csv", p + 1, p + 2, p + 3),
+            ("csv", "headed.csv", "y", "d", "w"),
+            ("npz", "own.npz", "y", "d", "w"),
+            ("npz", "flat.npz", "y", "d", "w"),
+            ("npy", "own.npy", p + 1, p + 2, p + 3),
+            ("parquet", "own.parquet", "y", "d", "w"),
         )
     ]
     first = found[0]
+    assert first.d == p + 1  # with the intercept: weights are no feature
     for problem in found:
-        for key in ("X", "y", "sizes"):
+        for key in ("X", "y", "sizes", "relative"):
             assert np.array_equal(getattr(problem, key), getattr(first, key)), key
         spec = problem.spec()
         again = build_problem(spec.pop("type"), spec)

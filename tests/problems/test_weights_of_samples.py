@@ -86,24 +86,3 @@ def test_other_mistakes_about_weights_get_one_line(tmp_path: Path) -> None:
         make("logistic", **data, sample_weight="w", columns=["a", "w"])
     with pytest.raises(SpecError, match="2 numbers in sample_weight, but 6 targets"):
         weighted("logistic", [1.0, 2.0])
-
-
-def test_a_column_of_weights_is_read_from_every_table(tmp_path: Path) -> None:
-    rng = np.random.default_rng(3)
-    X, y, w = rng.normal(size=(12, 2)), np.arange(12) % 2, rng.uniform(0.5, 2.0, size=12)
-    np.savez(tmp_path / "rows.npz", X=X, y=y, w=w)
-    np.save(tmp_path / "rows.npy", np.column_stack([X, w, y]))
-    lines = "\n".join(f"{a[0]!r},{a[1]!r},{v!r},{label}" for a, v, label in zip(X.tolist(), w.tolist(), y, strict=True))
-    (tmp_path / "rows.csv").write_text(f"a,b,w,y\n{lines}\n")
-    common = {"clients": 2, "nu": 0.1, "weights": "size", "samples": 9}
-    found = [
-        make("logistic", data=f"npz:{tmp_path / 'rows.npz'}", sample_weight="w", **common),
-        make("logistic", data=f"npy:{tmp_path / 'rows.npy'}", sample_weight="3", **common),
-        make("logistic", data=f"csv:{tmp_path / 'rows.csv'}", target="y", sample_weight="w", **common),
-    ]
-    x = np.array([0.3, -0.2, 0.5])
-    assert {one.d for one in found} == {3}  # weights are no feature
-    assert len({one.value(x) for one in found}) == 1
-    again = make("logistic", **{key: value for key, value in found[2].spec().items() if key != "type"})
-    assert again.value(x) == found[2].value(x)
-    assert again.spec()["sample_weight"] == "w"

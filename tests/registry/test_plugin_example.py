@@ -75,15 +75,6 @@ def test_its_theorem_holds_with_the_ratios_worked_out_by_hand(capsys: pytest.Cap
     assert [row["upper"] for row in rows] == pytest.approx([3.0 * 16.0**-k for k in range(5)], rel=1e-12)
 
 
-def test_a_false_claim_of_its_kind_is_refuted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    # On one function ½x² with alpha = 1/2 both sides are 2·4^-k; two thirds of it are too few.
-    one = "quadratic:A=[[[1]],[[1]]],b=[[0],[0]],x0=[2]"
-    assert compare(THEOREM, one) == 0
-    capsys.readouterr()
-    assert compare(changed(tmp_path, ("L*R**2/2", "L*R**2/3")), one, "--json") == 1
-    assert json.loads(capsys.readouterr().out)["rows"][0]["ratio"] == pytest.approx(1.5, rel=1e-12)
-
-
 def test_a_best_iterate_does_not_get_worse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # alpha = 3 sends x to −2x, so that the best is the first: min_j 2·4^j = 2.
     far = changed(

@@ -127,13 +127,6 @@ def test_inequalities_are_made_in_python_too(tmp_path):
     assert inequality("slope >= 2*mu*gap", SYMBOLS) == inequality("slope >= 2*mu*gap")
 
 
-def test_pages_and_latex_say_it(tmp_path):
-    theorem = of_literature("khaled-2023.abc-pl")
-    assert r"\mathbb{E}\|g(x)\|^2 \le" in theorem.latex()
-    assert theorem.as_dict()["assume"]["pl"] == "slope >= 2*mu_pl*gap"
-    assert any(one.of == "the inequality pl" for one in core(theorem).symbols)
-
-
 def test_a_condition_that_an_inequality_implies_is_no_suspicion():
     """alpha·mu_pl ≤ mu_pl/L ≤ 1 follows from the inequality and smoothness, which no draw of numbers knows."""
     (found,) = (

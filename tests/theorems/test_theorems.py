@@ -19,7 +19,7 @@ from theorem_points import AREA as FULL, values_at
 
 from boundlab.assumptions import BOUNDED_RUN, DETERMINISTIC
 from boundlab.case import load_case, own_case
-from boundlab.errors import AssumptionError, BoundlabError, FormulaError, SpecError, SymbolError
+from boundlab.errors import AssumptionError, FormulaError, SpecError, SymbolError
 from boundlab.exact import evaluate
 from boundlab.formulas.symbols import symbol
 from boundlab.formulas.units import degrees
@@ -70,11 +70,6 @@ def test_wrong_values_are_answered_in_one_line(values: dict[str, Any], message: 
     assert str(error.value).startswith(message)
 
 
-def test_a_point_of_a_grid_that_overflows_is_named() -> None:
-    with pytest.raises(SymbolError, match=r"term bound is infinite at .*R=1e\+200"):
-        THEOREM8.evaluate({**FULL, "R": np.array([1.0, 1e200, 2.0])})
-
-
 def test_step_sizes_are_options_of_the_algorithm() -> None:
     assert set(THEOREM8.step_options(FULL)) == {"alpha"}
     assert set(THEOREM7.step_options(FULL)) == {"c", "d"}
@@ -114,31 +109,20 @@ def test_a_fixed_horizon_is_not_read_as_a_bound_at_every_iteration() -> None:
         fixed.value_at({**FULL, "alpha": 0.1}, np.array([0]))
 
 
-def test_definitions_that_go_round_in_a_circle_are_refused() -> None:
-    kappa, delta = symbol("kappa"), symbol("delta")
-    with pytest.raises(SpecError, match=r"go round in a circle: (kappa → delta|delta → kappa)"):
-        replace(THEOREM7, definitions={**THEOREM7.definitions, "kappa": delta, "delta": kappa})
-
-
-def test_fields_with_other_values_are_refused() -> None:
-    with pytest.raises(SpecError, match="status must be one of"):
-        replace(THEOREM8, status="proved")  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="step must give alpha, or c and d"):
-        replace(THEOREM8, step={"c": symbol("c")})
-    with pytest.raises(SpecError, match=r"step must give alpha, or c and d.*got nothing"):
-        replace(THEOREM8, step={})
-    with pytest.raises(SymbolError, match="unknown symbol 'eta_x'"):
-        replace(THEOREM8, step={"eta_x": symbol("alpha")})
-    with pytest.raises(SymbolError, match="unknown symbol 'W'"):
-        replace(THEOREM8, parameters={"M": "W"})
-    with pytest.raises(SymbolError, match="unknown symbol 'zz'"):
-        replace(THEOREM8, bound=FormulaBound({"x": sympy.Symbol("zz")}))
-
-
-def test_theorems_are_found_by_id_and_misspelt_ids_are_answered_with_the_nearest() -> None:
-    assert load_theorem("area.theorem8") is THEOREM8
-    with pytest.raises(SpecError, match=r"did you mean area.theorem8"):
-        load_theorem("area.theorem88")
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"status": "proved"}, "status must be one of"),
+        ({"step": {"c": symbol("c")}}, "step must give alpha, or c and d"),
+        ({"step": {}}, r"step must give alpha, or c and d.*got nothing"),
+        ({"step": {"eta_x": symbol("alpha")}}, "unknown symbol 'eta_x'"),
+        ({"parameters": {"M": "W"}}, "unknown symbol 'W'"),
+        ({"bound": FormulaBound({"x": sympy.Symbol("zz")})}, "unknown symbol 'zz'"),
+    ],
+)
+def test_fields_with_other_values_are_refused(fields: dict[str, Any], words: str) -> None:
+    with pytest.raises((SpecError, SymbolError), match=words):
+        replace(THEOREM8, **fields)
 
 
 GOOD = """
@@ -186,12 +170,6 @@ def test_a_file_gives_the_same_object_as_a_built_in_theorem(tmp_path: Path) -> N
     assert mine.evaluate(VALUES).total == pytest.approx(registered.evaluate(theirs).total, rel=1e-15)
     assert "w" in mine.inputs()
     assert mine.as_dict()["inputs"]["w"].startswith("a curvature that I need")
-
-
-def test_a_condition_of_the_file_is_checked(tmp_path: Path) -> None:
-    with pytest.raises(BoundlabError, match=r"needs alpha ≤ 1/w, got 0.6 > 0.5") as error:
-        _load(tmp_path, GOOD).evaluate({**VALUES, "alpha": 0.6})
-    assert error.value.exit_code == 4
 
 
 def test_a_file_may_be_about_another_algorithm_and_name_its_parameters(tmp_path: Path) -> None:
