@@ -64,7 +64,7 @@ def test_false_statements_about_asynchronous_sgd_are_refuted(
 ) -> None:
     along = ["T"] if "T" in family else ["sigma"]
     theorem = shape(tmp_path, terms, algorithm="async_sgd", over="mean", along=along, options=ASYNC, more=more)
-    found = falsify(theorem, limit=60)
+    found = falsify(theorem, limit=16)
     assert found.verdict is Verdict.VIOLATED
     assert found.growth is not None
     assert found.growth.family.startswith(family)

@@ -13,7 +13,7 @@ from boundlab.problems.clients import LOSSES
 from boundlab.problems.erm import _unregularised
 from boundlab.problems.risk import Risk
 
-FREE = "logistic:data=breast_cancer,samples=120,clients=3,nu=0.05,intercept=free"
+FREE = "logistic:data=breast_cancer,samples=60,clients=3,nu=0.05,intercept=free"
 
 
 def sklearn() -> Any:

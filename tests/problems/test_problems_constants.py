@@ -89,6 +89,26 @@ def test_the_spread_does_not_depend_on_where_the_functions_stand(delta: float, s
         assert len(c) > 2 or found <= top * (1 + 1e-3) + 1e-5 * delta
 
 
+STEEP: dict[str, tuple[dict[str, Any], float]] = {
+    "quadratic": ({"A": [[[1.0]], [[9.0]]], "b": [[0.0], [1.0]]}, 9.0),
+    "huber": ({"c": [[0.0], [0.5]], "w": [[1.0], [9.0]]}, 9.0),
+    "pseudo-huber": ({"c": [[0.0], [0.0]], "w": [[1.0], [9.0]]}, 9.0),
+    "least-squares": ({"features": [[1.0], [3.0]], "targets": [0.0, 1.0]}, 9.25),
+    "logistic": ({"features": [[1.0], [3.0]], "targets": [0, 1]}, 2.5),
+    "softmax": ({"features": [[1.0], [3.0]], "targets": [0, 1]}, 4.75),
+}
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("kind", STEEP)
+def test_the_smoothness_constant_is_that_of_the_steepest_client(kind: str, last: bool) -> None:
+    options, most = STEEP[kind]
+    options = {name: value if last else value[::-1] for name, value in options.items()}
+    if "features" in options:
+        options |= {"owners": [0, 1], "nu": 0.25}
+    assert numbers(make(kind, **options))["L"] == pytest.approx(most, rel=1e-9)
+
+
 @pytest.mark.parametrize("kind", ["huber", "pseudo-huber", "lad"])
 def test_large_problems_take_a_wider_bound(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tight = numbers(random_problem(kind, 3))

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -259,21 +257,21 @@ def test_a_wrong_file_is_answered_in_one_line_that_names_it(
     assert "\n" not in str(error.value)
 
 
-def test_what_cannot_be_read_as_text_is_said(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match=r"cannot read .*nothing.toml: there is no such file"):
-        load_theorem(str(tmp_path / "nothing.toml"))
-    folder = tmp_path / "folder.toml"
-    folder.mkdir()
-    with pytest.raises(SpecError, match=r"cannot read"):
-        load_theorem(str(folder))
-    binary = tmp_path / "binary.toml"
-    binary.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(SpecError, match=r"is not UTF-8 text"):
-        load_theorem(str(binary))
-    deep = tmp_path / "deep.toml"
-    deep.write_text("a = " + "[" * 5000)
-    with pytest.raises(SpecError, match=r"deep.toml"):
-        load_theorem(str(deep))
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, r"cannot read .*mine.toml: there is no such file"),
+        (b"\xff\xfe\x00", "is not UTF-8 text"),
+        (b"a = " + b"[" * 5000, r"mine\.toml"),
+    ],
+    ids=["nothing", "bytes", "deep"],
+)
+def test_what_cannot_be_read_as_text_is_said(tmp_path: Path, content: bytes | None, words: str) -> None:
+    path = tmp_path / "mine.toml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(SpecError, match=words):
+        load_theorem(str(path))
 
 
 THEOREMS: dict[str, Theorem] = registered("theorems")
@@ -365,17 +363,6 @@ def test_a_file_is_read_when_its_theorem_is_asked_for_and_once(tmp_path: Path) -
         found["never"]()
 
 
-@pytest.mark.nightly
-def test_who_asks_for_one_theorem_reads_one_file() -> None:
-    program = (
-        "from boundlab.theorems import _toml, load_theorem; "
-        "before = _toml._load; _toml._load = lambda path: print(path.name) or before(path); "
-        "load_theorem('area.theorem8.repaired')"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["area.theorem8.repaired.toml"]
-
-
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
@@ -458,16 +445,7 @@ def test_what_is_refuted_has_a_repair_and_nothing_true_is_refuted() -> None:
     assert not any(one.repaired_by for one in THEOREMS.values() if not one.of_paper)
 
 
-def test_the_letters_are_those_of_the_papers() -> None:
-    assert dict(THEOREMS["fedcompass.theorem1"].letters) == {
-        "n": "m",
-        "F0": "F^*",
-        "G_sq": "M",
-        "eta": r"\eta_\ell",
-        "speed_ratio": r"\mu",
-    }
-    assert dict(THEOREMS["fedfa.delta.a"].letters) == {"F0": "F^*", "G_sq": "G", "window": "K"}
-    assert dict(THEOREMS["afl_dga.r1"].letters) == {"F0": r"\Delta"}
+def test_letters_are_given_to_what_a_theorem_reads_and_only_where_a_paper_has_others() -> None:
     assert not any(one.letters for name, one in THEOREMS.items() if name.startswith(("area.", "classics.")))
     for theorem in THEOREMS.values():
         read = theorem.read_by(set(theorem.inputs()) | set(theorem.step) | set(theorem.definitions))
