@@ -38,6 +38,14 @@ def test_lower_limits_err_less_often_than_promised_on_a_skewed_law():
     assert misses <= 33
 
 
+def test_the_points_of_a_band_share_its_error():
+    values = exponentials(0, 40, 1)
+    many, one = np.tile(values, (1, 20)), band(values, values, 1 - 0.1 / 20, "student", 0)
+    both = band(many, many, 0.9, "student", 0)
+    assert both.lower == pytest.approx(np.full(20, one.lower[0]), rel=1e-9)
+    assert both.upper == pytest.approx(np.full(20, one.upper[0]), rel=1e-9)
+
+
 def test_the_approximate_band_is_nowhere_below_students():
     for seed in range(20):
         values = exponentials(seed, 4, 3)

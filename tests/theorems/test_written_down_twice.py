@@ -215,7 +215,7 @@ def area_values(theorem: Theorem, point: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in point.items() if name in given or name == "p"}
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("theorem", AREA.values(), ids=lambda theorem: theorem.id)
 def test_areas_terms_and_steps_are_those_of_the_second_transcription(theorem: Theorem, point: str) -> None:
