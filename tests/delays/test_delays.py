@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boundlab.delays import DELAYS, read_policy, sample_events, why_not_iid
+from boundlab.delays import DELAYS, frequencies, read_policy, sample_events, why_not_iid
 from boundlab.errors import SpecError
 from boundlab.events import SERVER
 from boundlab.options import Options
@@ -41,6 +41,11 @@ def test_exponential_delays_with_a_poisson_server_are_iid_and_nothing_else_is():
     assert "depend on the arrivals" in why_not_iid(exponential, read_policy("count:every=2", exponential))
     iid = model("iid", 2)
     assert why_not_iid(iid, read_policy(None, iid)) == ""
+
+
+def test_count_makes_one_aggregation_in_every_delta_plus_one_iterations():
+    delays = model("uniform", 3)
+    assert frequencies(delays, read_policy("count:every=4", delays))[1] == pytest.approx(1 / 5)
 
 
 def test_drawn_rates_are_the_draws_themselves_but_where_they_are_not_positive():

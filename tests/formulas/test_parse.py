@@ -307,7 +307,7 @@ def test_nonsense_is_answered_in_one_line(assignments: list[str], message: str) 
     assert "\n" not in str(error.value)
 
 
-@given(st.lists(st.floats(0.01, 1.0), min_size=1, max_size=30))
+@given(st.lists(st.floats(0.01, 3.0), min_size=1, max_size=30))
 def test_arrival_statistics_are_those_of_their_definitions(weights: list[float]) -> None:
     p = np.array(weights) / (sum(weights) + 1.0)
     found = arrival_statistics(p)
