@@ -283,13 +283,15 @@ def test_relative_errors_are_numbers_or_matrices_for_all_clients_or_one_a_client
 
 
 def test_constants_beside_a_relative_error_are_those_of_f_and_the_largest_norm() -> None:
-    known, own = (problem_from(f"huber:c=[0,1],x0=2,sigma=0.5{e}").constants() for e in ("", ",error=relative:[3,-4]"))
+    known, own = (
+        problem_from(f"huber:c=[0,1],w=2,x0=2,sigma=0.5{e}").constants() for e in ("", ",error=relative:[3,-4]")
+    )
     assert {name: one for name, one in own.items() if name not in ("G", "eps_g")} == {
         name: one for name, one in known.items() if name != "G"
     }
     assert (own["eps_g"].value, own["eps_g"].side) == (4.0, "exact")
-    # The largest slope is 1: E‖g + e‖² = (1 + 4)² + σ² for the second client.
-    assert own["G"].value >= 25.25**0.5
+    # The largest slope is 2: E‖g + e‖² = (2 + 8)² + σ² for the second client.
+    assert own["G"].value >= 100.25**0.5
     # Turned by a right angle and 1/4 as long; a shear, whose norm is the golden ratio.
     quadratic = "quadratic:A=[[[1,0],[0,4]]],b=[[0,0]],x0=1"
     for text, norm, at_word in (

@@ -10,11 +10,13 @@ from own_problem import MIXED, build
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AreaParameters
 from boundlab.case import build_delays, build_problem, load_case
+from boundlab.compare import compare
 from boundlab.delays import read_policy
 from boundlab.errors import AssumptionError
 from boundlab.exact import evaluate
 from boundlab.execute import moments
 from boundlab.expectation import engine, left_side, twins
+from boundlab.instance import make_plan
 from boundlab.options import Options
 from boundlab.theorems import load_theorem
 
@@ -47,6 +49,17 @@ def test_equal_clients_of_any_problem_are_twins():
         assert twins(problem, np.array([0.2, 0.2, 0.1])) == []
     with_keys = build_problem("smoothed-max-affine", {"a": [[[1], [-1]]] * 2, "c": [[0, 0]] * 2})
     assert twins(with_keys, np.full(2, 0.2)) == [[0, 1]]
+
+
+def test_exact_comparison_needs_no_built_in_problem():
+    statement, delays = load_theorem("area.theorem7.recursion"), build_delays("gamma", {}, 3)
+    policy, settings = read_policy(None, delays), {"M": "2", "alpha": "0.05"}
+    found = [
+        compare(make_plan(statement, problem, delays, policy, 10, settings, ("iid-events",)), 3, 0, exact=True)
+        for problem in both()
+    ]
+    assert [one.exact for one in found] == ["given schedules"] * 2
+    assert np.allclose(found[0].band.mean, found[1].band.mean, rtol=1e-12)
 
 
 def test_exact_moments_need_no_built_in_problem(tmp_path):

@@ -177,6 +177,7 @@ def strict(tmp_path, text=STRICT):
 @pytest.mark.parametrize("alpha", ["2", "2.5", "2.0000000000000001"])
 def test_equality_does_not_meet_a_strict_condition(tmp_path, alpha):
     theorem = strict(tmp_path)
+    assert not theorem.conditions[0].meets(2.0, 2.0)
     with pytest.raises(AssumptionError, match=r"needs alpha\*L < 2, got"):
         plan_of(theorem, LINE, iterations=3, alpha=alpha).at(range(1, 4))
     with pytest.raises(AssumptionError, match=r"needs alpha\*L < 2, got"):
