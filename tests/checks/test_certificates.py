@@ -114,15 +114,6 @@ def expressions(draw: st.DrawFn, depth: int = 3) -> sympy.Expr:
 
 
 @pytest.mark.nightly
-@given(expressions(), st.fixed_dictionaries(DRAWS))  # type: ignore[arg-type]
-@settings(max_examples=150, deadline=None)
-def test_what_is_proved_to_be_nonnegative_is(expression: sympy.Expr, values: dict[str, float]) -> None:
-    if PROVER.certain(expression):
-        number = float(expression.subs({symbol(name): value for name, value in values.items()}))
-        assert number >= -1e-9 * (1 + abs(number))
-
-
-@pytest.mark.nightly
 @given(expressions(), st.fixed_dictionaries(DRAWS), st.sampled_from(("n", "sigma", "tau_max")), st.integers(1, 3))  # type: ignore[arg-type]
 @settings(max_examples=150, deadline=None)
 def test_what_is_proved_to_grow_grows(expression: sympy.Expr, values: dict[str, float], name: str, more: int) -> None:

@@ -1,23 +1,15 @@
 """Wherever trials run, they are the same trials; what does not fit into the memory is refused before it begins."""
 
-import json
-import subprocess
 import sys
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 from problem_makers import make
-from run_makers import plan_of, tape_of
+from run_makers import tape_of
 
 from boundlab import files
 from boundlab.case import delays_from, problem_from
-from boundlab.cli import invoke
-from boundlab.compare import compare
-from boundlab.compare.trials import compute_trials, run_trials
 from boundlab.errors import MissingExtraError, SpecError
 from boundlab.problems import common
 from boundlab.simulate import Backend, in_order, pick, processes, simulate, work
@@ -53,46 +45,6 @@ def test_in_order_is_in_order_and_passes_errors_on() -> None:
         list(in_order(work, 20, 2))
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    "problem", [SOFTMAX, "quadratic:clients=3,dimension=4,sigma=0.5,x0=1", "lad:clients=3,x0=2,sigma=1"]
-)
-def test_lock_step_shows_the_same_errors(problem: str) -> None:
-    pytest.importorskip("torch")
-    one, other = run(NUMPY, problem=problem, alpha="0.05"), run(TORCH, problem=problem, alpha="0.05")
-    assert set(one.metrics) == set(other.metrics)
-    for name, values in one.metrics.items():
-        single = problem == SOFTMAX  # features of digits are float32
-        np.testing.assert_allclose(
-            other.metrics[name], values, rtol=2e-3 if single else 1e-9, atol=1e-6 if single else 1e-12
-        )
-    assert [own.as_dict() for own in one.statistics] == [own.as_dict() for own in other.statistics]
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("theorem", "problem", "settings"),
-    [
-        ("fedbuff.rf1", "huber:clients=3,dimension=2,sigma=0.1,x0=2", {"eta_l": "0.02", "eta_g": "1"}),
-        ("area.theorem7.recursion", "quadratic:clients=3,dimension=2,sigma=0.5,x0=1", {"alpha": "0.02"}),
-        (
-            "fedcompass.window.a",
-            "huber:clients=3,sigma=0.1,x0=2",
-            {"eta": "0.01", "Qmin": "2", "Qmax": "6", "p": "[0.5,0.3,0.2]"},
-        ),
-    ],
-)
-def test_lock_step_gives_the_same_comparison(theorem: str, problem: str, settings: dict[str, str]) -> None:
-    pytest.importorskip("torch")
-    plan = plan_of(theorem, problem, "exponential", 50, **settings)
-    one, two, other = (compare(plan, 6, 5, exact=False, backend=backend) for backend in (NUMPY, TWO, TORCH))
-    assert one.as_dict() == two.as_dict()
-    assert other.verdict == one.verdict
-    for name in ("mean", "lower", "upper"):
-        np.testing.assert_allclose(getattr(other.band, name), getattr(one.band, name), rtol=1e-8, atol=1e-14)
-    np.testing.assert_array_equal(other.bound, one.bound)
-
-
 def test_tiles_beyond_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
     from boundlab.simulate import tensors
@@ -104,51 +56,6 @@ def test_tiles_beyond_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
         other = run(TORCH, 10, problem="huber:clients=3,sigma=1")
         for name, values in one.metrics.items():
             np.testing.assert_allclose(other.metrics[name], values, rtol=1e-9)
-
-
-@given(
-    trials=st.integers(1, 5000),
-    registers=st.integers(1, 300),
-    d=st.integers(1, 10**6),
-    instructions=st.integers(0, 10**7),
-    held=st.integers(0, 10**6),
-)
-def test_tiles_go_by_shapes_alone_and_are_as_large_as_caches_and_memory_leave(
-    trials: int, registers: int, d: int, instructions: int, held: int
-) -> None:
-    pytest.importorskip("torch")
-    from boundlab.simulate import tensors
-
-    def tile_of(trials: int) -> int:
-        tape, x0 = SimpleNamespace(registers=registers, op=range(instructions)), np.empty(d)
-        shapes = (tape, SimpleNamespace(x0=x0), SimpleNamespace(held=held), trials)
-        return tensors.tile_of(*shapes)  # type: ignore[arg-type]
-
-    tile, largest, each = tile_of(trials), tile_of(10**9), ((registers + 4) * d + held) * 8
-    grain = 64 if 64 * each <= 2**25 else 1
-    assert 2 <= tile <= largest <= 1024
-    assert tile % grain == 0
-    if trials <= 64:
-        assert tile == (64 if grain == 64 else max(2, trials))
-    tiles = -(-trials // tile)
-    assert tiles == -(-trials // largest)  # no more than the largest would make
-    assert tiles * tile - trials < max(2, tiles * grain)  # and as little left empty
-    if largest > 64:
-        assert largest * instructions * 256 <= 2**30
-    if largest > 128:
-        assert largest * each <= 2**25
-    if largest < 1024:
-        more = largest + 64
-        assert more * each > 2**25 or more * instructions * 256 > 2**30
-
-
-@pytest.mark.nightly
-def test_the_same_trials_give_the_same_bits_and_more_of_them_the_same_digits() -> None:
-    pytest.importorskip("torch")
-    few, again, many = run(TORCH, 3), run(TORCH, 3), run(TORCH, 7)
-    for name, values in few.metrics.items():
-        assert np.array_equal(values, again.metrics[name])
-        np.testing.assert_allclose(values, many.metrics[name][:3], rtol=1e-12)
 
 
 def test_what_does_not_fit_is_chunked_or_refused_with_the_number_of_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,41 +116,6 @@ def test_without_torch_there_is_a_line_that_says_how_to_get_it(monkeypatch: pyte
     with pytest.raises(MissingExtraError, match=r"pip install 'boundlab\[torch\]'"):
         pick("torch", None, None, problem_from("huber"), 4)
     assert pick("auto", None, 1, problem_from("huber"), 40).id == "numpy"
-
-
-def test_the_command_line_takes_backends(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("torch")
-    words = ["run", "area", "-p", "huber:clients=3,sigma=1", "--set", "alpha=0.1", "-k", "30", "-r", "3", "--json"]
-    assert invoke([*words, "--backend", "torch", "--device", "cpu"]) == 0
-    there = json.loads(capsys.readouterr().out)
-    assert invoke([*words, "--jobs", "2"]) == 0
-    here = json.loads(capsys.readouterr().out)
-    assert there["backend"] == {"id": "torch", "device": "cpu"}
-    assert here["backend"] == {"id": "numpy", "device": "cpu", "why": "fewer than 50000 iterations in all"}
-    np.testing.assert_allclose(there["metrics"]["gap"], here["metrics"]["gap"], rtol=1e-9)
-    assert invoke([*words[:-1], "--backend", "auto"]) == 0
-    assert "seed 0\n" in capsys.readouterr().out  # the reference needs no word
-    assert invoke([*words, "--jobs", "0"]) == 2
-    assert invoke([*words, "--backend", "torch", "--device", "moon"]) == 2
-
-
-@pytest.mark.nightly
-def test_numpy_runs_without_torch() -> None:
-    code = "import sys; from boundlab.cli import invoke; invoke(['run','area','--set','alpha=0.1','-k','9','-r','2']); "
-    code += "sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("backend", [NUMPY, TWO])
-def test_every_way_tells_how_far_it_is(backend: Backend) -> None:
-    problem, told = "quadratic:clients=2,dimension=2,sigma=0.5", []
-    plan = plan_of("area.theorem7.recursion", problem, "exponential", 50, alpha="0.02")
-    run_trials(plan, 3, 0, told.append, backend=backend)
-    assert told == [1, 2, 3]
-    plan = plan_of("fedbuff.rf1", "huber:clients=2,dimension=2", "exponential", 50)
-    compute_trials(plan, 3, 0, told.append, backend)
-    assert told == [1, 2, 3, 1, 2, 3]
 
 
 def area(clients: int, iterations: int) -> Tape:

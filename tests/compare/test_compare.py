@@ -14,7 +14,6 @@ from exact_smoothed import PAIRS
 from run_makers import plan_of, run_trial
 from statements import statement
 
-from boundlab import simulate as simulation
 from boundlab.assumptions import about_the_mean
 from boundlab.case import build_problem
 from boundlab.compare import compare, trials
@@ -22,10 +21,9 @@ from boundlab.delays import DELAYS
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.execute import enclosed
 from boundlab.execute.floats import run
-from boundlab.pages import page
 from boundlab.randomness import Streams
 from boundlab.tape import constant_lag
-from boundlab.theorems import form_along_run, load_theorem
+from boundlab.theorems import load_theorem
 from boundlab.verdict import Verdict
 
 
@@ -90,19 +88,6 @@ def test_nothing_is_violated_where_the_distance_to_a_minimiser_is_not_certified(
     assert verdict_of(absurd, "lad:x0=3", "exponential", 50, alpha=0.01).verdict is Verdict.VIOLATED
 
 
-@pytest.mark.nightly
-def test_a_violation_comes_with_a_case_that_can_be_replayed(tmp_path):
-    from boundlab.case import load_case, replay
-
-    result = verdict_of("area.theorem8", "lad:x0=3", "iid:p_s=0.5", 6, M=50, trials=200, exact=False)
-    file = tmp_path / "case.json"
-    file.write_text(json.dumps(result.case))
-    models = [3.0, *(entry["x"][0] for entry in replay(load_case(file)))]
-    low, high, _ = run_trial(result.plan, 0, result.worst_trial)
-    # Without noise the sampled trial is the replayed one.
-    assert low[0] - 1e-9 <= abs(np.mean(models[:6])) <= high[0] + 1e-9
-
-
 SMOOTH = [
     "softmax:samples=400,nu=0.1,partition=dirichlet,a=0.3",
     "logistic:nu=0.1,clients=6",
@@ -111,19 +96,7 @@ SMOOTH = [
 IID_DELAYS = ["exponential:spread=10", "exponential:draw=normal,rate=10,sd=5", "iid:p_s=0.2"]
 
 
-def by_day(runs, places):
-    """Return the runs, all but those at these places left to the night: each problem and each delay law once a day."""
-    return [pytest.param(*run, marks=[] if at in places else [pytest.mark.nightly]) for at, run in enumerate(runs)]
-
-
 OTHER_DELAYS = ["deterministic:spread=3", "lognormal:spread=5", "two-speed"]
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(("problem", "delays", "M"), by_day(list(product(SMOOTH, IID_DELAYS, [1, 5])), (0, 9, 16)))
-def test_the_explicit_theorem7_holds_on_digits_and_breast_cancer(problem, delays, M):
-    result = verdict_of("area.theorem7.explicit", problem, delays, 500, M=M, trials=8)
-    assert result.verdict in UPHELD, result.reason
 
 
 @pytest.mark.parametrize("delays", OTHER_DELAYS)
@@ -136,20 +109,6 @@ def test_outside_its_model_of_delays_the_theorem_is_not_applied_unless_asked(del
     assert result.verdict in UPHELD
     assert "outside the theorem" in result.reason
     assert list(result.plan.outside) == ["iid-events"]
-
-
-NONSMOOTH = [
-    "hinge:clients=5",
-    "lad-regression:clients=5",
-    "lad:c=[[0,1],[4,-2],[1,1]],w=[[1,1],[2,1],[1,3]],x0=5,sigma=0.5",
-]
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(("problem", "M"), by_day(list(product(NONSMOOTH, [1, 10, 50])), (0, 4, 8)))
-def test_the_repaired_theorem8_holds_on_hinge_and_absolute_deviations(problem, M):
-    result = verdict_of("area.theorem8.repaired", problem, "exponential:spread=10", 400, M=M, trials=10)
-    assert result.verdict in UPHELD, result.reason
 
 
 @pytest.mark.slow  # it reads 70,000 digits
@@ -174,37 +133,6 @@ def test_the_same_seed_gives_the_same_result_and_a_trial_does_not_depend_on_the_
     alone = run_trial(again, 5, 3)[0]
     assert np.array_equal(compare(plan, 5, 5).band.mean, compare(again, 5, 5).band.mean)
     assert np.array_equal(run_trial(plan, 5, 3)[0], alone)
-
-
-def test_the_result_carries_its_provenance():
-    result = verdict_of("area.theorem8.repaired", "lad:x0=3", "iid:p_s=0.5", 6, M=5, trials=10, exact=False).as_dict()
-    assert result["kind"] == "sampled"
-    assert result["constants"]["B"]["side"] in ("exact", "upper")
-    assert result["constants"]["R"]["how"]
-    assert {"boundlab", "provenance", "seed", "level", "method", "optimum", "statistics"} <= set(result)
-    json.dumps(result, allow_nan=False)
-
-
-@pytest.mark.nightly
-def test_too_large_a_step_overflows_and_is_inconclusive_rather_than_wrong(tmp_path):
-    wild = statement(
-        tmp_path,
-        algorithm="area",
-        metric="squared-distance",
-        horizon="every",
-        assumptions="iid-events",
-        options={"start": "analysis"},
-        terms={"all": "R**2*alpha/alpha"},
-    )
-    result = verdict_of(wild, "quadratic", "exponential", 20_000, alpha=1e3)
-    assert result.verdict in (Verdict.INCONCLUSIVE, Verdict.VIOLATED)
-
-
-def test_the_ratio_is_the_mean_over_the_bound():
-    result = verdict_of("area.theorem8.repaired.fixed-step", "lad:x0=3", "iid:p_s=0.5", 6, alpha="0.1", M=2, trials=5)
-    assert (result.bound > 1.5).all()
-    assert result.ratio == pytest.approx(result.band.mean / result.bound, rel=1e-14)
-    assert [row["ratio"] for row in result.as_dict()["rows"]] == pytest.approx(list(result.ratio), rel=1e-14)
 
 
 # Where gradients are looked for: a true bound holds, and one a little below the left side is violated.
@@ -243,21 +171,6 @@ def verdict_of_six(*arguments, trials=6, **options):
     return compare(plan_of_six(*arguments, trials=trials, **options), trials, 0)
 
 
-def test_the_page_says_which_symbols_are_those_of_the_run_up_to_each_horizon(tmp_path):
-    said = "the bound at each T has tau_max of the run up to it"
-    for step, shown in (("1/(2*L)", True), ("1/(L*(1 + 2*tau_max))", False)):
-        file = tmp_path / "mine.toml"
-        file.write_text(
-            'id = "mine"\nalgorithm = "async_sgd"\nmetric = "gradient-norm"\n'
-            'assumptions = ["convex", "smooth", "bounded-below", "fixed-schedule", "deterministic"]\n'
-            f'[step]\nalpha = "{step}"\n[terms]\nbound = "9*(1 + tau_max)*F0/(alpha*T)"\n'
-        )
-        found = compare(plan_of_six(str(file), QUIET, "exponential", iterations=9), 6, 0)
-        assert (said in " ".join(str(page(found)).split())) is shown
-        bounds = found.bound * np.array(found.plan.ks)
-        assert np.allclose(bounds, bounds[-1]) is not shown
-
-
 def test_the_left_side_is_the_mean_over_every_server_model_the_initial_one_included():
     plan = plan_of_six("fedbuff.rf1", QUIET, "exponential", count=2, M=2)
     low, high, tape = run_trial(plan, 0, 0)
@@ -287,18 +200,6 @@ def test_each_trial_counts_relative_to_the_bound_of_its_own_schedule():
     assert result.ratio == pytest.approx(np.mean(ratios, axis=0))
     assert result.bound == pytest.approx(1.0 / np.mean(1.0 / np.array(bounds), axis=0))
     assert sum(result.terms.values()) == pytest.approx(result.bound)
-
-
-@pytest.mark.nightly
-def test_without_noise_one_schedule_above_its_bound_refutes():
-    # The server settles where 5/6·∇F₁ + 1/6·∇F₂ = 0, at x = 1/6, and ‖∇f‖² = 1/9 there, whatever the step size.
-    result = verdict_of_six(
-        "fedfa.theorem1", "huber:c=[0,1],x0=0.16667", "deterministic:rates=[1,0.2]", 5000, trials=2, K=2, eta_l=0.002
-    )
-    assert result.verdict is Verdict.VIOLATED
-    assert result.as_dict()["kind"] == "numeric"
-    assert result.band.mean[-1] == pytest.approx(1 / 9, rel=0.02)
-    assert result.ratio[-1] > 5
 
 
 @pytest.mark.parametrize(
@@ -386,36 +287,10 @@ def test_one_client_has_all_the_weight_of_every_buffer_whatever_the_delays():
     assert result.plan.values["pi_max"] == 1
 
 
-def test_theorems_about_bounded_gradients_refuse_quadratics_and_say_what_fits():
-    with pytest.raises(AssumptionError, match="try huber"):
-        plan_of_six("fedbuff.rf1", "quadratic", "exponential")
-
-
 def test_symbols_that_the_schedule_decides_may_be_set_on_the_safe_side_only():
     with pytest.raises(AssumptionError, match="tau_max = 3 is set, but the schedule has tau_max = 19"):
         plan_of_six("fedbuff.rf1", NOISY, "exponential", tau_max=3)
     assert plan_of_six("fedbuff.rf1", NOISY, "exponential", tau_max=100).values["tau_max"] == 100
-
-
-@pytest.mark.slow  # hundreds of updates on both sides of the limit
-@pytest.mark.parametrize(
-    ("delays", "n"),
-    [("staleness:constant=3", 1), pytest.param("deterministic:rates=[1,1,1,1]", 4, marks=pytest.mark.nightly)],
-)
-def test_a_constant_delay_diverges_above_the_step_that_a_hand_computes(delays: str, n: int, tmp_path) -> None:
-    """x_(k+1) = x_k − αx_(k−3), x_(−j) = x_0: z⁴ = z³ − α leaves the unit circle at α = 2·sin(π/14) = 0.445."""
-    file = tmp_path / "delay.toml"
-    file.write_text(
-        'id = "delay"\nalgorithm = "async_sgd"\nmetric = "squared-distance"\nsettable = ["alpha"]\n'
-        'assumptions = ["strongly-convex", "smooth", "minimiser", "deterministic", "one-function", "constant-lag"]\n'
-        'conditions = ["alpha*L <= 1"]\n[step]\nalpha = "1/(2*L)"\n[terms]\nbound = "R**2"\n'
-    )
-    problem = f"quadratic:A={[[[1]]] * n},b={[[0]] * n},x0=1".replace(" ", "")
-    ends = {
-        step: verdict_of_six(str(file), problem, delays, iterations=4000, alpha=step).ratio[-1] for step in (0.44, 0.45)
-    }
-    assert ends[0.44] < 1e-6
-    assert ends[0.45] > 1e6
 
 
 def test_a_lag_that_changes_is_not_constant() -> None:
@@ -446,20 +321,6 @@ def test_one_trial_if_and_only_if_nothing_is_drawn(kind: str, words: dict[str, A
                 other = compare(plan, trials_, seed)
                 assert (other.verdict, other.reason) == (first.verdict, first.reason)
                 assert np.array_equal(other.band.upper, first.band.upper)
-
-
-def test_a_certain_run_is_executed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs: list[int] = []
-    plain, inner = trials.left_sides, simulation.run_once
-    monkeypatch.setattr(trials, "left_sides", lambda *args, **how: (runs.append(1), plain(*args, **how))[1])
-    monkeypatch.setattr(simulation, "run_once", lambda *args, **how: (runs.append(1), inner(*args, **how))[1])
-    compare(plan_of("classics.gd.strongly-convex", "logistic:clients=2,samples=20,nu=0.1", "exponential", 5), 9, 0)
-    assert len(runs) == 1
-    # One client answers itself: arrivals are drawn, and all schedules are alike. As a sample it is run once, too.
-    plan = plan_of("area.theorem7.explicit", "logistic:clients=1,samples=20,nu=0.1", "exponential:rates=[1]", 1)
-    runs.clear()
-    found = trials.run_trials(plan, 9, 0)
-    assert len(runs) < len(found.left.lower) == 9
 
 
 # What is certain, and the bound of which the expectation is tight, loose, or equal.
@@ -516,8 +377,6 @@ ROOT = Path(__file__).parents[2]
 verdicts = load("verdicts")
 JUDGED = {theorem.id: theorem for theorem in verdicts.theorems()}
 SETTINGS = [setting for theorem in JUDGED.values() for setting in verdicts.settings_of(theorem)]
-# Those whose constants each run shows; a bounded set that noisy steps do not leave is known of none of these problems.
-ALONG = [form for theorem in JUDGED.values() if (form := form_along_run(theorem)) and form.core.noiseless]
 
 
 def ids(setting):
@@ -535,15 +394,6 @@ def test_repaired_theorems_hold_and_printed_ones_get_a_verdict(setting):
         # Full gradients give a number for each schedule, unless the theorem is about the mean over schedules.
         number = theorem.left.counter == "T" and verdicts.noiseless(setting) and not about_the_mean(theorem.assumptions)
         assert found.verdict in (("holds",) if number else ("holds", "consistent")), found.reason
-
-
-@pytest.mark.slow
-@pytest.mark.sweep(108)
-@pytest.mark.parametrize("setting", [one for form in ALONG for one in verdicts.settings_of(form)], ids=ids)
-def test_forms_along_the_run_hold_wherever_rounding_is_enclosed(setting):
-    found = verdicts.judge(replace(setting, compared=replace(setting.compared, iterations=40), trials=8))
-    assert found.verdict in ("holds", "consistent"), found.reason
-    assert found.verdict == "holds" or "rounding is not enclosed" in found.reason
 
 
 def test_every_theorem_of_the_five_papers_has_its_line():
@@ -571,14 +421,6 @@ def test_theorems_that_are_false_as_printed_are_violated(setting):
     found = verdicts.judge(setting)
     assert found.verdict == "violated", found.reason
     assert found.ratio > 1.03
-
-
-@pytest.mark.nightly
-def test_fedcompass_theorem1_is_false_as_printed():
-    # The server settles where 5·∇F₁ + ∇F₂ = 0, at 1/6, with ‖∇F‖² = 1/9; the bound tends to 0 with eta and 1/(eta·T).
-    setting = next(one for one in verdicts.REFUTATIONS if one.theorem == "fedcompass.theorem1")
-    found = verdicts.judge(setting)
-    assert found.verdict == "violated", found.reason
 
 
 def test_the_tables_show_what_was_measured():

@@ -44,13 +44,6 @@ def test_what_is_computed_unasked_depends_on_sizes_alone_and_is_said():
     assert sampled.exact == ""
 
 
-def test_moments_are_computed_up_to_tens_of_thousands_of_events():
-    plan = plan_of("area.theorem7.recursion", "quadratic:clients=3,dimension=2,sigma=1", "exponential", 10)
-    arguments = plan.theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy
-    for iterations, cheap in ((10_000, True), (10**6, False)):
-        assert (operations(*arguments, iterations=iterations) < AFFORDABLE) == cheap
-
-
 def test_a_noisy_quadratic_is_a_number_for_each_schedule_where_that_is_cheap():
     problem = "quadratic:A=[[[1]],[[1]]],b=[[1],[1]],x0=3,sigma=0.5"
     result = compare(plan_of("classics.delayed-sgd", problem, "exponential", 5, trials=2), 2, 0)
@@ -180,19 +173,6 @@ def test_without_noise_a_band_is_the_smallest_and_the_largest_of_the_schedules()
     np.testing.assert_allclose(result.band.lower, (found.left.lower * scale).min(axis=0), rtol=1e-12)
     np.testing.assert_allclose(result.band.upper, (found.left.upper * scale).max(axis=0), rtol=1e-12)
     np.testing.assert_allclose(result.band.mean, (found.left.lower * scale).mean(axis=0), rtol=1e-9)
-
-
-@pytest.mark.parametrize("dimension", [1, 2, 5])
-def test_what_the_noise_given_a_schedule_costs_is_predicted_by_the_size_of_the_tape(dimension):
-    problem = f"quadratic:clients=3,dimension={dimension},sigma=1"
-    plan = plan_of("fedbuff.rf1", f"huber:clients=3,dimension={dimension},sigma=1", "exponential", 9, eta_l="0.01")
-    assert given_schedule_operations(plan, trial_tape(plan, 0, 0)) == np.inf  # no quadratic
-    plan = plan_of("area.theorem7.recursion", problem, "exponential", 9, alpha="0.01")
-    tape = trial_tape(plan, 0, 0)
-    rows, steps = len(tape), int(tape.descend.steps.sum())
-    found = given_schedule_operations(plan, tape)
-    least = rows * 4 * tape.registers * dimension**2 + steps * 4 * dimension**3
-    assert least < found < np.inf
 
 
 def test_what_no_covariance_has_room_for_is_not_offered(monkeypatch):

@@ -33,13 +33,6 @@ def test_a_server_of_its_own_moves_no_client(name):
     assert np.array_equal(served.actor[mine], alone.actor[: mine.sum()])
 
 
-def test_iid_events_have_the_given_frequencies():
-    delays = model("iid", 2, p="[0.5,0.2]", p_s="0.3")
-    events = sample_events(delays, read_policy(None, delays), Streams(0), 40_000)
-    shares = [np.mean(events.actor == actor) for actor in (0, 1, SERVER)]
-    assert np.allclose(shares, [0.5, 0.2, 0.3], atol=0.012)  # five standard errors
-
-
 def test_exponential_delays_with_a_poisson_server_are_iid_and_nothing_else_is():
     for name in RENEWAL:
         delays = model(name, 2)

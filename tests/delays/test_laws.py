@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import integrate, special, stats
+from scipy import special, stats
 
 from boundlab.delays import DELAYS
 from boundlab.options import Options
@@ -83,9 +83,3 @@ def test_where_the_poisson_law_jumps_the_number_of_rests_is_the_smaller_one():
     at_the_jumps = np.stack([first, special.pdtr(stops, work), np.full(len(first), 0.5)], axis=1)
     idle = np.where(stops > 0, stats.gamma(np.maximum(stops, 1)).ppf(0.5), 0.0)
     assert law.durations(at_the_jumps, np.zeros(len(first), int)) == pytest.approx(work + idle, rel=1e-9)
-
-
-def test_the_mean_of_a_heavy_tail_is_the_integral_of_its_quantiles():
-    law = law_of("pareto", tail=2.5)
-    found, _ = integrate.quad(lambda u: float(law.durations(np.array([[u]]), np.array([0]))[0]), 0, 1)
-    assert law.means()[0] == pytest.approx(found, rel=1e-6)

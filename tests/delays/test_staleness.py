@@ -146,12 +146,6 @@ def drop(row: str) -> str:
     return ",".join(cells[:3] + cells[4:])
 
 
-def test_theorems_about_delays_read_the_largest_one() -> None:
-    found = bl.compare("classics.delayed-sgd", PARABOLA, "staleness:constant=3", iterations=50)
-    assert found.verdict == "holds"
-    assert found.plan.values["tau_max"] == 3
-
-
 def test_no_set_of_work_on_its_way_is_taken_for_one_of_given_staleness() -> None:
     """FedBuff's sets stand on one update in work; one client with models 16 versions old has had more."""
     problem = "logistic:clients=1,samples=40,nu=0.1,batch=full"

@@ -2,8 +2,6 @@
 
 import json
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +15,6 @@ from sympy import Integer
 from boundlab import errors
 from boundlab.case import load_case
 from boundlab.cli import invoke
-from boundlab.errors import SpecError
 from boundlab.exact import evaluate
 from boundlab.falsify import Candidate, _judge, _result, _shared_runs, falsify
 from boundlab.falsify._judge import Judge
@@ -71,29 +68,6 @@ class TestFinds:
 
 class TestSurvives:
     """What is true."""
-
-    @pytest.mark.nightly
-    @pytest.mark.parametrize(
-        ("name", "limit"),
-        [
-            ("area.theorem8.repaired", 60),
-            ("fedfa.param.b", 200),
-            ("afl_dga.r1", 300),
-            ("fedcompass.window.a", 600),
-            ("fedcompass.group", 600),
-            ("fedfa.delta.a", 600),
-            ("fedbuff.rf1", 600),
-            ("fedstaleweight.rf3", 600),
-            ("afl_dga.r2n", 600),
-        ],
-    )
-    def test_repaired_theorems(self, name: str, limit: int) -> None:
-        found = falsify(load_theorem(name), limit=limit)
-        assert not found.violated
-        assert found.verdict.exit_code == 3
-        assert found.closest is found.best is not None
-        assert 0.0 < found.ratio <= 1.0 + 1e-9
-        assert sum(found.tried.values()) >= limit
 
     def test_the_instances_that_refute_the_printed_form(self) -> None:
         # The repaired Theorem 8 has M·B² in place of (M+1)·B²/2: for M = 12 almost twice as much under the root.
@@ -196,50 +170,13 @@ def test_the_closest_instance_is_reported_as_the_theorem_counts(tmp_path: Path) 
 
 def test_worst_cases_are_asked_about_random_events_too() -> None:
     scorer = judge("area.theorem8.repaired")
-    for ask, _ in zip(worst_cases(scorer), range(4), strict=False):
+    for ask, _ in zip(worst_cases(scorer), range(2), strict=False):
         answer(scorer, ask)
-    assert scorer.tried.total() == 4
+    assert scorer.tried.total() == 2
     assert not scorer.refused
 
 
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [({"budget": 0.0}, "budget"), ({"budget": float("nan")}, "budget"), ({"limit": 0}, "candidates")],
-)
-def test_nothing_is_searched_without_a_budget(asked: dict[str, float], words: str) -> None:
-    with pytest.raises(SpecError, match=words):
-        falsify(load_theorem("area.theorem8"), **asked)  # type: ignore[arg-type]
-
-
-SMALL = ("--candidates", "30")
-
-
-@pytest.mark.nightly
-def test_a_counterexample_leaves_a_case_file_and_a_page(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # As where no sample tells an instance whose ratio is near 1: the clearest one is compared.
-    monkeypatch.setattr(_result, "trials_that_tell", lambda _, one, **__: 100 if one.iterations > 4 else None)
-    assert invoke(["falsify", "area.theorem8", "--candidates", "200", "--out", str(tmp_path)]) == 1
-    out = " ".join(capsys.readouterr().out.split())
-    case = tmp_path / "area.theorem8.counterexample.json"
-    leads = (
-        "counterexample, to be checked by hand: 1 client",
-        "smallest instance found: 1 client",
-        "largest violation found",
-    )
-    for words in (*leads, "upper", "ratio", "repeat: boundlab exact area.theorem8"):
-        assert words in out
-    assert f"step-by-step derivation: boundlab exact area.theorem8 {case} --derivation" in out
-    assert "or: boundlab compare area.theorem8" in out
-    assert "--iterations 6 --trials 100" in out
-    shown = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
-    assert shown["verdict"] == "violated"
-    assert shown["instance"]["ratio"] > 1.0
-    assert shown["instance"]["compare"] is None
-    assert shown["clearest"]["ratio"] >= 1.15
-    assert {"B", "R"} <= set(shown["instance"]["constants"])
-    assert invoke(["exact", "area.theorem8", str(case)]) == 1
+SMALL = ("--candidates", "5")
 
 
 def test_nothing_found_is_never_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -251,25 +188,6 @@ def test_nothing_found_is_never_holds(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "inconclusive" in out
     assert "what was tried" in out
     assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
-
-
-@pytest.mark.nightly
-def test_the_page_of_a_counterexample_that_a_large_sample_does_not_tell(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert invoke(["falsify", "fedstaleweight.theorem1", "--candidates", "400"]) == 1
-    out = " ".join(capsys.readouterr().out.split())
-    for words in (
-        "counterexample, to be checked by hand",
-        "smallest instance found",
-        "upper",
-        "ratio",
-        "repeat: boundlab exact fedstaleweight.theorem1",
-        "boundlab compare",
-    ):
-        assert words in out
-    assert (tmp_path / "fedstaleweight.theorem1.counterexample.json").is_file()
 
 
 @pytest.mark.parametrize(
@@ -350,14 +268,6 @@ def test_paths_and_plugins_are_named_as_a_shell_needs_them(tmp_path: Path, capsy
     for words in again:
         assert invoke(words[1:]) == ExitCode.REFUTED
         capsys.readouterr()
-
-
-@pytest.mark.nightly
-def test_of_the_closest_instance_both_sides_are_shown(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
-    monkeypatch.chdir(tmp_path)
-    code, again, shown = printed(["falsify", "classics.gd.convex", "--candidates", "30"], capsys)
-    assert (code, again, len(shown)) == (ExitCode.UNDECIDED, [], 1)
-    assert invoke(shown[0][1:]) == ExitCode.STANDS
 
 
 @pytest.mark.parametrize(
@@ -577,7 +487,7 @@ def told(theorem: str, limit: int, seed: int, jobs: int) -> dict[str, Any]:
         pytest.param("fedstaleweight.theorem1", 150, marks=pytest.mark.nightly),
         pytest.param("area.theorem7.explicit", 150, marks=pytest.mark.nightly),
         pytest.param("classics.gd.gradient", 700, marks=pytest.mark.nightly),  # with worst cases
-        ("classics.gd.convex", 200),
+        ("classics.gd.convex", 60),
     ],
 )
 def test_the_answer_does_not_depend_on_the_processes(theorem: str, limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -616,24 +526,3 @@ def test_processes_end_when_work_fails_or_is_no_longer_asked_for() -> None:
             list(in_order(work, 100, 2))
         with Ahead(work, 2) as workers:
             assert next(workers.map(iter(int, 1))) == bytes(200_000)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    "theorem",
-    [
-        "area.theorem8.fixed-step",
-        "classics.incremental",
-        "classics.gd.convex",
-    ],
-)
-def test_equal_searches_print_equal_json_and_keep_to_their_limit(
-    theorem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    line = [sys.executable, "-m", "boundlab", "falsify", theorem, "--candidates=30", "--json"]
-    said = [subprocess.run([*line, f"--jobs={jobs}"], capture_output=True, check=False).stdout for jobs in (1, 4)]
-    assert said[0] == said[1]
-    found = json.loads(said[0])
-    assert 0 < found["candidates"] <= 2 * 30  # two stages, of which each keeps the limit
-    assert found["seconds"] is None

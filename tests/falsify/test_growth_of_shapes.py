@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 import sympy
-from growth_makers import shape, small
+from growth_makers import shape
 
 import boundlab as bl
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.exact._evaluate import growths
 from boundlab.falsify import falsify
 from boundlab.registry import registered
 from boundlab.theorems import FormulaBound, Theorem, load_theorem
@@ -65,7 +64,7 @@ def test_false_statements_about_asynchronous_sgd_are_refuted(
 ) -> None:
     along = ["T"] if "T" in family else ["sigma"]
     theorem = shape(tmp_path, terms, algorithm="async_sgd", over="mean", along=along, options=ASYNC, more=more)
-    found = falsify(theorem, limit=60)
+    found = falsify(theorem, limit=16)
     assert found.verdict is Verdict.VIOLATED
     assert found.growth is not None
     assert found.growth.family.startswith(family)
@@ -74,19 +73,6 @@ def test_false_statements_about_asynchronous_sgd_are_refuted(
     assert found.as_dict()["growth"]["refutes"] is True
     assert found.best is not None
     assert found.clients >= found.best.candidate.clients
-
-
-@pytest.mark.nightly
-def test_the_true_one_is_not(tmp_path: Path) -> None:
-    found = falsify(
-        shape(
-            tmp_path, {"start": "F0/(alpha*T)", "noise": "alpha*L*sigma**2"}, algorithm="async_sgd", over="mean",
-            along=["T", "sigma", "F0", "R"], options=ASYNC, more='conditions = ["10*alpha*L*(tau_max + 1) <= 1"]',
-        ),
-        limit=16,
-    )  # fmt: skip
-    assert (found.verdict, found.best) == (Verdict.INCONCLUSIVE, None)
-    assert sum(found.tried.values()) == 16
 
 
 TRUE = [
@@ -130,7 +116,7 @@ def test_mutants_of_published_shapes_are_refuted(name: str) -> None:
 def test_the_command_shows_the_family_and_what_repeats_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    theorem = shape(tmp_path, {"bound": "L*R**2/K"}, along=["K"])
+    shape(tmp_path, {"bound": "L*R**2/K"}, along=["K"])
     monkeypatch.chdir(tmp_path)
     assert invoke(["falsify", "shape.toml", "--candidates", "30"]) == 1
     out = " ".join(capsys.readouterr().out.split())
@@ -138,13 +124,8 @@ def test_the_command_shows_the_family_and_what_repeats_it(
     assert "K → ∞ left = (9/4)**K/2 right = 1/K" in out
     assert "is false whatever its constants are: left like 2.25^K, right at most like K^(-1)" in out
     assert "repeat: boundlab exact shape.toml shape.counterexample.json" in out
-    assert "--iterations 5,10,20,40" in out
     assert invoke(["exact", "shape.toml", "shape.counterexample.json"]) == 1
     assert "K → ∞: left like 2.25^K" in " ".join(capsys.readouterr().out.split())
-    assert invoke(["falsify", "shape.toml", "--candidates", "30", "--json"]) == 1
-    shown = json.loads(capsys.readouterr().out)
-    assert shown["growth"]["left"] == "(9/4)**K/2"
-    assert shown["core"] == theorem.core.sha256
     assert invoke(["compare", "shape.toml", "--problem", "quadratic:A=[[[1]]],b=[[0]],x0=1", "--set", "alpha=1"]) == 3
     assert "boundlab falsify looks for families" in " ".join(capsys.readouterr().out.split())
 
@@ -239,15 +220,3 @@ def test_constants_that_may_depend_on_what_moves_are_let_be(tmp_path: Path) -> N
         tmp_path, "gap", "last", "L*R**2*(1 - mu/(2*L))**K", (*ALONG, "mu"), '"strongly-convex", '
     )
     assert not falsify(linear, limit=16).violated
-
-
-@pytest.mark.nightly
-def test_true_theorems_about_gradient_descent_are_true_of_functions_that_get_flatter() -> None:
-    case = small({"M": 1}, 20, A=[[["1/2", 0], [0, 1]]], b=[[0, 0]], x0=[1, 0])
-    compared = 0
-    for one in (one for one in TRUE if one.algorithm == "gd" and one.bound.closed):
-        own = unknown(one)
-        for growth in growths(replace(own, growth=tuple({*own.growth, "F0", "mu"})), case):
-            assert not growth.refutes, (one.id, growth)
-            compared += "at each" in growth.family
-    assert compared >= 5

@@ -1,25 +1,21 @@
 """What a search looks at: worst instances, edges of conditions, where inequalities are met; and what it keeps."""
 
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from wrong_theorems import WRONG
 
 from boundlab.algorithms import Algorithm
 from boundlab.errors import BoundlabError, MissingExtraError, SpecError, UndecidedError
-from boundlab.falsify import Candidate, Falsification, _families, _result, _search, _shared_runs, falsify, minimise
-from boundlab.falsify._families import choices, edges, noise_allowed, noisy, quiet, readable, settings, unvaried
-from boundlab.falsify._judge import Judge, plan_of
+from boundlab.falsify import Candidate, Falsification, _families, _result, _search, falsify, minimise
+from boundlab.falsify._families import choices, edges, noisy, quiet, readable, settings, unvaried
+from boundlab.falsify._judge import Judge
 from boundlab.falsify._search import worst_cases
-from boundlab.falsify._shared_runs import constants_of, make_shared_run, step_size, tapes
 from boundlab.falsify._shrink import _exchanges, _simpler_numbers, _sooner
 from boundlab.formulas.symbols import symbol
-from boundlab.instance.schedules import Schedules, _read, parameters
 from boundlab.options import Options
 from boundlab.registry import registered
 from boundlab.theorems import FormulaBound, Theorem, load_theorem
@@ -123,14 +119,6 @@ def test_another_rate_or_option_is_tried_for_fewer_updates_and_goes_with_the_oth
             assert (other.step != one.step) + (other.delays != one.delays) + len(changed) in (1, 2)
 
 
-@pytest.mark.nightly
-def test_a_third_is_written_as_a_third_and_a_decimal_as_it_is() -> None:
-    numbers = {"c": [0.0, 2 / 3], "w": [1.0, 0.1], "delta": 1 / 3, "x0": 0.12345678901234567, "sigma": 0.0}
-    one = Candidate("mine", {"type": "huber", **numbers}, "deterministic", {}, {}, 1)
-    assert one.problem_spec() == "huber:c=[0,2/3],w=[1,0.1],delta=1/3,x0=0.12345678901234568,sigma=0"
-    assert one.build().constants()["B"].value == pytest.approx(1 / 3 * 0.55)
-
-
 def test_a_server_rate_makes_two_updates_of_noise_enough() -> None:
     problem = {"type": "huber", "c": [0.0], "w": [1.0], "delta": 6.0, "x0": 0.0, "sigma": 100.0, "noise": "sign"}
     one = Candidate("test", problem, "exponential", {"scale": "1"}, {"eta_l": 0.001}, 26)
@@ -188,15 +176,6 @@ def test_passes_of_several_steps_end_across_the_kink_early_in_a_search(name: str
     assert len(true) == len(some)
     assert max(score.ratio for score in true) <= 1.0
     assert sum(score.ratio > 1.05 for score in false) > len(some) / 2
-
-
-@pytest.mark.nightly  # by day a passing of the kink is found early in a search
-def test_a_lost_factor_of_local_steps_is_refuted_exactly() -> None:
-    found = falsify(WRONG["what M local steps add is that of one"], limit=60)
-    assert found.violated
-    assert found.best is not None
-    assert found.best.kind == "exact"
-    assert int(found.best.candidate.settings["M"]) > 1
 
 
 TRUE = sorted({theorem.id.removeprefix("wrong.") for theorem in WRONG.values()} - {"fedbuff"})
@@ -454,43 +433,6 @@ def said(make: Any, *given: Any) -> Any:
         return type(error), str(error)
 
 
-def same(one: Any, other: Any) -> bool:
-    """Return whether two values are the same, field by field and entry by entry; what is kept for later counts not."""
-    if isinstance(one, np.ndarray):
-        return np.array_equal(one, other, equal_nan=one.dtype.kind == "f") and one.dtype == other.dtype
-    if isinstance(one, Mapping):
-        return list(one) == list(other) and all(same(one[name], other[name]) for name in one)
-    if isinstance(one, (tuple, list)):
-        return len(one) == len(other) and all(map(same, one, other))
-    if is_dataclass(one) and type(one) is type(other):
-        return all(same(getattr(one, field.name), getattr(other, field.name)) for field in fields(one) if field.compare)
-    return bool(one == other)
-
-
-@pytest.mark.sweep(80)
-@pytest.mark.parametrize("name", EVERY)
-def test_a_plan_is_the_one_of_a_copy_of_the_statement_of_which_nothing_is_known_yet(name: str) -> None:
-    theorem = load_theorem(name)
-    tried = some(theorem)
-    kept = [said(plan_of, theorem, one) for one in (*tried, *tried)]
-    for one, first, again in zip(tried, kept, kept[len(tried) :], strict=False):
-        assert same(first, said(plan_of, replace(theorem), one)), one.key
-        assert same(first, again), one.key
-
-
-@pytest.mark.sweep(8)
-@pytest.mark.parametrize("name", EVERY)
-def test_parameters_are_those_that_are_read_anew(name: str) -> None:
-    theorem = load_theorem(name)
-    algorithm = registered("algorithms")[theorem.algorithm]
-    for given in islice((one for n in (1, 2) for one in settings(theorem, algorithm, n)), 12):
-        whole = {word: int(value) if value.isdigit() else value for word, value in given.items()}
-        for options in ({**theorem.core.fixed, **given}, {**theorem.core.fixed, **whole}):
-            fresh = said(_read, theorem, algorithm, options)
-            assert said(parameters, theorem, algorithm, options) == fresh
-            assert said(parameters, theorem, algorithm, dict(options)) == fresh
-
-
 def test_a_candidate_is_known_by_all_its_numbers() -> None:
     [base, *_] = some(load_theorem("classics.gd.convex"))
     assert replace(base) == base
@@ -520,62 +462,3 @@ def test_delays_that_change_nothing_of_a_run_are_told_from_others(name: str) -> 
             runs = said(scorer.shared, one)
             own = runs if isinstance(runs, tuple) else runs.fingerprint
             assert said(scorer.fingerprint, one) == own, one.key
-
-
-def test_fewer_runs_are_made_than_schedules_where_nobody_waits_for_arrivals() -> None:
-    scorer = Judge(load_theorem("classics.gd.convex"), float("inf"))
-    for delays in ("deterministic", "deterministic:rates=[2,1]", "exponential:rates=[3,1]"):
-        problem = {"type": "huber", "sigma": 0.0, "delta": 1.0, "w": [1.0, 1.0], "c": [0.0, 0.0], "x0": 1.0}
-        scorer.fingerprint(Candidate("own", problem, delays, {"M": "1"}, {}, 5))
-    assert len(scorer.shared_runs) == len(scorer.fingerprints) == 1
-
-
-@pytest.mark.sweep(72)
-@pytest.mark.parametrize("name", EVERY)
-def test_the_runs_of_a_candidate_are_those_that_its_options_and_records_make(name: str) -> None:
-    theorem = load_theorem(name)
-    for one in some(theorem):
-        shared = said(make_shared_run, theorem, one)
-        fresh = said(make_shared_run, replace(theorem), one)
-        assert same(shared, fresh), one.key
-        plan = said(plan_of, theorem, one)
-        if isinstance(shared, tuple) or isinstance(plan, tuple):
-            continue
-        options = {**plan.parameter_values, **shared.server, shared.rate: 1}
-        if "d" in options:
-            continue  # α_k = c/(k + d): the tape is one of unit steps
-        where = (plan.algorithm, plan.problem.n, plan.delays, plan.policy, plan.iterations, 0, options)
-        again = tuple(tapes(Schedules(plan.theorem, *where), shared.left.records(shared.ks)))
-        assert same([weight for _, weight in shared.tapes], [weight for _, weight in again])
-        for (tape, _), (other, _) in zip(shared.tapes, again, strict=True):
-            assert same(tape.affine, other.affine)
-            assert same(tape.record, other.record)
-            assert same((tape.op, tape.row, tape.descend), (other.op, other.row, other.descend))
-
-
-@pytest.mark.sweep(4)
-@pytest.mark.parametrize(
-    "name", ["fedbuff.rf1", "classics.sgd.convex", "afl_dga.r1", "area.theorem8.repaired.fixed-step"]
-)
-def test_how_far_noise_spreads_does_not_depend_on_what_else_is_looked_at(name: str) -> None:
-    theorem = load_theorem(name)
-    assert noise_allowed(theorem)
-    scorer = Judge(theorem, float("inf"))
-    if scorer.expectation:
-        batches = list(islice((one for one in _families.on_random_events(theorem) if one[0].tailed), 10))
-    else:
-        schedules = islice(_families.schedules(theorem, scorer.algorithm), 6)
-        batches = [_families.problems(theorem, schedule, 8, 0, noise=True) for schedule in schedules]
-    looked = 0
-    for batch in batches:
-        tailed = [one for one in batch if one.tailed and not isinstance(said(scorer.shared, one), tuple)]
-        sized = [(one, step_size(scorer.shared(one), one, constants_of(theorem, one))) for one in tailed]
-        usable = [(one, size) for one, size in sized if np.isfinite(size)]
-        if not usable:
-            continue
-        shared = scorer.shared(usable[0][0])
-        together = _shared_runs.widest(shared, [one for one, _ in usable], np.array([size for _, size in usable]))
-        alone = [_shared_runs.widest(shared, [one], np.array([size]))[0] for one, size in usable]
-        np.testing.assert_allclose(together, alone, rtol=1e-13)
-        looked += len(usable)
-    assert looked > 5

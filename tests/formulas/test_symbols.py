@@ -1,6 +1,5 @@
 """Symbols: meanings, domains, units; and formulas for people: what they look like, and that they are the formulas."""
 
-import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -61,52 +60,6 @@ def test_a_theorem_that_reads_a_symbol_of_noise_is_about_noise(name: str) -> Non
     assert "deterministic" not in theirs.assumptions
 
 
-# How each behaves under f → c·f (first) and x → s·x (second), and its power of seconds (third); every other symbol is
-# a number without a unit.
-UNITS = {
-    (1, 0): "F0 F_v gap_i",
-    (1, -1): "B G sigma G_star sigma_l sigma_i sigma_g sigma_g_mean sigma_star bias stale shift X_v delta_g",
-    (1, -2): "mu L mu_i L_i L_max gamma",
-    (2, -2): "G_sq V_s sigma2 s2 err2 E_init",
-    (2, -4): "L_sq",
-    (0, 1): "zeta R diameter",
-    (0, 2): "A X0 Y0 Lam0",
-    (-1, 2): "alpha c D a0 a_init eta eta_l eta_sum eta_head",
-    (-2, 4): "Ns eta_sq drift",
-    (0, 0, 1): "seconds compute compute_sorted",
-}
-# Least value, largest value, and whether the least one itself is left out.
-RANGES = {
-    (1, math.inf, False): "n M K T Q N Qmin Qmax window K_m t_d b qbar r_p speed_ratio mu_step g1 g2",
-    (0, 1, True): "p p_s p_min q p_c",
-    (0, 1, False): "delta kappa_lag a_max a_min beta",
-    (0, math.inf, True): (
-        "mu L L_i L_max rates lambda_s alpha c d D a0 a_init gamma kappa d_eff Ktilde kg q0 W1 W2 d_ratio L_sq eta "
-        "eta_l eta_g eta_sum eta_sq A_max W_min W_max Q_mean alpha2 pi_max diameter compute "
-        "compute_sorted"
-    ),
-}
-VECTORS = "p rates G_star L_i mu_i sigma_i gap_i compute compute_sorted"
-COUNTS = "n M K T Q N Qmin Qmax window K_m t_d b tau_max concurrency tau_a lag D_m S M_own Q_age"
-
-
-def test_units_are_those_of_the_design() -> None:
-    expected = {name: units for units, names in UNITS.items() for name in names.split()}
-    assert set(expected) <= set(SYMBOLS)
-    assert {name: info.units for name, info in SYMBOLS.items()} == {
-        name: expected.get(name, (0, 0)) for name in SYMBOLS
-    }
-
-
-def test_domains_are_those_of_the_design() -> None:
-    expected = {name: domain for domain, names in RANGES.items() for name in names.split()}
-    for name, info in SYMBOLS.items():
-        own = info.domain
-        assert (own.low, own.high, own.open_low) == expected.get(name, (0, math.inf, False)), name
-        assert own.integer == (name in COUNTS.split()), name
-        assert info.vector == (name in VECTORS.split()), name
-
-
 @pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("name", "value", "message"),
@@ -135,18 +88,6 @@ def test_a_value_outside_its_domain_is_answered_with_the_symbols_meaning(
     with pytest.raises(SymbolError) as error:
         check(name, value)  # type: ignore[arg-type]
     assert str(error.value).startswith(message)
-
-
-def test_values_inside_the_domain_come_back_as_float64_of_the_same_shape() -> None:
-    assert check("K", [[1, 2], [3, 4]]).shape == (2, 2)
-    assert check("sigma", 0).dtype == np.float64
-    assert check("p_s", 1).item() == 1.0
-
-
-def test_sympy_knows_the_domain() -> None:
-    assert symbol("L").is_positive
-    assert symbol("sigma").is_nonnegative
-    assert symbol("K").is_integer
 
 
 def test_a_symbol_of_an_unknown_domain_is_refused() -> None:

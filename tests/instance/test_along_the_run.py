@@ -22,7 +22,6 @@ from boundlab.execute import iterates
 from boundlab.execute.floats import run
 from boundlab.falsify import falsify
 from boundlab.instance import Plan, make_plan
-from boundlab.instance.applicability import reach
 from boundlab.instance.fitting import CompareOptions
 from boundlab.objective import Problem, QuadraticForm
 from boundlab.registry import lookup, registered, using
@@ -39,7 +38,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "fedfa.param.b.along-run": {"K": 2},
 }
 EQUAL = ("fedcompass.group.along-run", "afl_dga.r0.along-run", "fedfa.param")
-ANY_ORDER = "explicit"
 T = 12
 
 
@@ -156,52 +154,6 @@ def test_constants_are_the_largest_at_the_points_that_the_theorem_names(name: st
     assert all(one.certified for one in plan.symbols)
 
 
-@pytest.mark.sweep(12)
-@pytest.mark.parametrize("name", sorted(FORMS))
-@pytest.mark.parametrize("seed", [0, 1])
-def test_no_bound_along_the_run_is_violated(name: str, seed: int) -> None:
-    found = compare(planned(name, quadratic(seed), trials=3), 3, 0)
-    assert found.verdict in (Verdict.HOLDS, Verdict.CONSISTENT)
-    assert found.plan.theorem.id == name
-
-
-@pytest.mark.sweep(3)
-@pytest.mark.parametrize("name", sorted(FORMS))
-def test_a_longer_run_reads_no_smaller_constants(name: str) -> None:
-    plan = planned(name, quadratic(5))
-    each = [read(plan, until) for until in range(1, int(plan.ks[-1]) + 1)]
-    for name_ in plan.schedules.points.wanted if plan.schedules and plan.schedules.points else ():
-        values = [one[name_] for one in each]
-        assert values == sorted(values)
-
-
-def test_the_run_of_a_buffer_in_fractions_has_these_constants() -> None:
-    """A buffer of two, filled by clients 0, 1, 0, 0, 1, 2: its runs worked out by messages in fractions."""
-    a, b, eta, x0 = [1, 2, Fraction(1, 2)], [0, 1, -2], Fraction(1, 8), Fraction(3)
-    case = {
-        "schema": "boundlab/case/1", "algorithm": "fedbuff", "theorem": "fedbuff.rf1.along-run",
-        "problem": {"type": "quadratic", "A": [[[float(one)]] for one in a], "b": [[one] for one in b]}, "x0": [3],
-        "parameters": {"eta_l": "1/8", "count": 2}, "events": [[t, i] for t, i in enumerate([0, 1, 0, 0, 1, 2], 1)],
-        "iterations": 3,
-    }  # fmt: skip
-    w, hand, buffer, models, slopes = x0, [x0] * 3, [], [x0], []
-    for client in (0, 1, 0, 0, 1, 2):
-        g = a[client] * (hand[client] - b[client])
-        slopes.append(abs(g))
-        buffer.append(-eta * g)
-        if len(buffer) == 2:
-            w, buffer = w + sum(buffer) / 2, []
-            models.append(w)
-        hand[client] = w
-    each = [[a[i] * (x - b[i]) for i in range(3)] for x in models[:3]]
-    spread = max(sum((g - sum(own) / 3) ** 2 for g in own) / 3 for own in each)
-    found = bl.exact("fedbuff.rf1.along-run", case)
-    G_sq, sigma_g_mean = (Fraction(float(found.values[name])) for name in ("G_sq", "sigma_g_mean"))
-    assert max(slopes) ** 2 <= G_sq <= max(slopes) ** 2 * (1 + Fraction(1, 10**12))
-    assert spread <= sigma_g_mean**2 <= spread * (1 + Fraction(1, 10**12))
-    assert not found.violated
-
-
 @pytest.mark.parametrize("name", ["fedbuff.rf1", "fedcompass.window.b.noiseless", "fedfa.delta.a", "fedfa.param.a"])
 def test_machine_code_finds_the_same_gradients(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """FedCompass's updates hold the difference of a result and its start in a longer sum: it is proved all the same."""
@@ -213,21 +165,6 @@ def test_machine_code_finds_the_same_gradients(name: str, monkeypatch: pytest.Mo
     assert {one.name: one.value for one in again.symbols} == pytest.approx(
         {one.name: one.value for one in plan.symbols}, rel=1e-12
     )
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("name", "settings"), [("fedbuff.rf1", {"count": 2}), ("fedfa.delta.b.noiseless", {"K": 4, "eta_l": 0.05})]
-)
-def test_what_is_certified_depends_on_no_machine_code(
-    name: str, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Machine code loses digits in long runs of late updates, and is there or not by what was asked before."""
-    pytest.importorskip("numba")
-    for there in (False, True):
-        monkeypatch.setattr(iterates, "worth", lambda _, there=there: there)
-        plan = planned(f"{name}.along-run", "pseudo-huber:clients=3,dimension=2,x0=3", 1500, **settings)
-        assert all(one.certified for one in plan.symbols)
 
 
 @pytest.mark.sweep(2)
@@ -386,39 +323,12 @@ def test_no_run_has_a_larger_gradient_than_the_set(
         assert max(apart) <= known["sigma_g_mean"].value * (1 + 1e-12)
 
 
-@pytest.mark.sweep(6)
-@pytest.mark.parametrize(("name", "settings"), RUNS, ids=str)
-def test_theorems_along_the_run_are_never_violated(name: str, settings: dict[str, Any]) -> None:
-    for seed in range(3):
-        problem = tiny("logistic", seed, weights="equal")
-        plan = planned_unequal(name, problem, **{**settings, **({"eta_l": 0.02} if "rf3" in name else {})})
-        assert compare(plan, 8, seed).verdict is not Verdict.VIOLATED
-
-
-def test_a_smaller_step_has_a_smaller_set_and_a_smaller_constant() -> None:
-    found = [planned_unequal("fedbuff.rf2.along-run", f"{ROWS},nu=0.5", eta_l=eta).problem for eta in (0.4, 0.1, 0.025)]
-    radii = [one.region.radius for one in found]  # type: ignore[attr-defined]
-    steep = [one.constants()["G_sq"].value for one in found]
-    assert radii == sorted(radii, reverse=True)
-    assert steep == sorted(steep, reverse=True)
-
-
 def test_the_theorem_sets_its_own_step_and_the_set_is_that_of_this_step() -> None:
     plan = planned_unequal("fedbuff.rf2.along-run", f"{ROWS},nu=0.5")
     step = plan.parameter_values["eta_l"]
     assert plan.problem.run_limit == step
     again = planned_unequal("fedbuff.rf2.along-run", f"{ROWS},nu=0.5", eta_l=step)
     assert plan.problem.constants()["G_sq"] == again.problem.constants()["G_sq"]
-
-
-def test_one_client_is_pulled_back_without_delay() -> None:
-    """Nothing is on its way: from 0 no model leaves the ball of radius S/ν."""
-    fedbuff = lookup("algorithms", "fedbuff")
-    plan = plan_of("fedbuff.rf2.along-run", "logistic:features=[[2],[2]],targets=[0,1],owners=[0,0],nu=0.5", eta_l=0.1)
-    flight = fedbuff.in_flight(plan.parameters, 1)
-    (pull,) = plan.problem.confinement().pulls()  # type: ignore[union-attr]
-    assert flight.pending == 0.0
-    assert reach(pull, flight, 0.1) == pytest.approx(pull.slope / pull.mu)
 
 
 @pytest.mark.parametrize(("name", "steps"), [("fedbuff.rf2", {"eta_l": "0.1"}), ("area.theorem8.repaired", {})])
@@ -428,12 +338,6 @@ def test_a_plain_theorem_in_the_mean_takes_its_form_where_gradients_have_no_boun
     policy = lookup("algorithms", theorem.algorithm).policy(None, model)
     plan = make_plan(theorem, problem, model, policy, 20, steps, forms=True)
     assert (plan.theorem.id, plan.asked) == (f"{name}.along-run", name)
-
-
-def test_long_steps_have_a_set_that_grows_with_the_horizon() -> None:
-    short, long = (planned_unequal("fedbuff.rf2.along-run", f"{ROWS},nu=0.5", T, eta_l=1.5).problem for T in (5, 10))
-    assert short.words == "the set that no schedule leaves within 5 updates"  # type: ignore[attr-defined]
-    assert short.region.radius < long.region.radius  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -563,14 +467,6 @@ def test_a_case_file_of_such_a_run_refutes_nothing(tmp_path: Path) -> None:
     case.write_text(json.dumps(anywhere.case), encoding="utf-8")
     with pytest.raises(AssumptionError, match="assumes run-in-ball"):
         bl.exact(theorem(tmp_path), case)
-
-
-@pytest.mark.nightly
-def test_a_search_finds_nothing_against_the_theorem(tmp_path: Path) -> None:
-    found = falsify(theorem(tmp_path), limit=60)
-    assert not found.violated
-    assert found.best is not None
-    assert any("run-in-ball" in why for why in found.refused)
 
 
 def test_a_search_still_refutes_what_is_false_in_the_ball(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from problem_makers import LOSSES, generated, make, tiny
 from sympy import S
 
 from boundlab.case import build_problem
-from boundlab.delays import read_policy
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.events import SERVER, Events, events_of
 from boundlab.execute import Combine, Update, own_numbers, rows
@@ -129,27 +128,6 @@ ALGORITHMS = {
 def test_runs_with_full_gradients_stay_in_their_range(kind, name, seed, alpha):
     algorithm, parameters = algorithm_with(name, alpha=alpha, **ALGORITHMS[name])
     follow(generated(kind, seed, sigma=0), algorithm, parameters, 40, seed)
-
-
-@pytest.mark.sweep(10)
-@pytest.mark.parametrize("name", ALGORITHMS)
-@pytest.mark.parametrize("kind", ["logistic", "softmax", "hinge", "lad-regression", "modified-huber"])
-@pytest.mark.parametrize(("seed", "alpha"), SETTINGS)
-def test_runs_with_mini_batches_stay_in_their_range(kind, name, seed, alpha):
-    problem = tiny(kind, seed, batch=seed % 3, **({"nu": 0} if seed % 2 else {}))
-    algorithm, parameters = algorithm_with(name, alpha=alpha, **ALGORITHMS[name])
-    follow(problem, algorithm, parameters, 40, seed)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", ALGORITHMS)
-@pytest.mark.parametrize("kind", ["huber", "lad", "quadratic", "logistic", "softmax", "hinge"])
-def test_long_runs_stay_in_their_range(kind, name):
-    for seed, alpha in product(range(4), (0.02, 0.5, 2.0)):
-        explicit = kind in ("huber", "lad", "quadratic")
-        problem = generated(kind, seed, sigma=0) if explicit else tiny(kind, seed, batch=1)
-        algorithm, parameters = algorithm_with(name, alpha=alpha, **ALGORITHMS[name])
-        follow(problem, algorithm, parameters, 5000, seed)
 
 
 def area_range(problem, ks, name="squared-distance", **options):
@@ -360,26 +338,6 @@ def test_every_model_is_a_convex_combination_of_x0_and_passes_no_deeper_than_sai
             deepest[place] = max(deepest[place], deep)
     if not average and "count" not in options:
         assert (deepest == said).all()  # no smaller number would do
-
-
-def test_the_registers_of_area_are_differences_that_only_the_identity_turns_into_an_average():
-    algorithm, parameters = parameters_of("area", start="algorithm")
-    model = lookup("delays", "iid").build(Options("delays", {"p_s": "0.3"}), 3)
-    events = algorithm.sample(parameters, model, read_policy(None, model), Streams(3), 3, 300)
-    tape = algorithm.schedule(parameters, events, 3, RecordAt(np.arange(301)), 300)
-    shown, _ = shown_forms(tape)
-    for form in shown:
-        coefficients = np.array([coef for coef in form.parts.values() if abs(coef) > 1e-12])
-        assert coefficients.min() > 0.0
-        assert coefficients.sum() == pytest.approx(1.0)
-
-
-def test_the_mean_depth_is_the_mean_of_the_depths():
-    for name, options in CASES:
-        algorithm, parameters = parameters_of(name, **options)
-        averages = algorithm.averages(parameters, 2)
-        for k in range(1, 30):
-            assert averages.mean_depth(np.array([k]))[0] == pytest.approx(averages.depth(np.arange(k)).mean())
 
 
 def test_the_step_size_is_the_largest_of_the_run():

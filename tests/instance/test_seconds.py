@@ -224,12 +224,6 @@ def test_a_batch_of_rennala_takes_the_time_of_the_lemma(
     assert float(np.diff(times).max()) <= fastest(rates, count, each) * (1 + 1e-12)
 
 
-def test_clients_who_are_answered_before_the_update_need_more_than_those_who_are_stopped() -> None:
-    # Who fills a batch goes on from the old model: of three clients of 1/12 s each one is always at work in vain.
-    times = update_times("rennala", [1, 12, 12, 12], 40, count=1, stops="no", reply="pre")
-    assert float(np.diff(times).max()) > 1.4 * fastest([1, 12, 12, 12], 1, 1)
-
-
 # ------------------------------------------------------------------------------------------------------------- noise
 RENNALA = {"count": 2, "eps": 0.5}
 
@@ -249,18 +243,6 @@ def test_with_noise_some_expectation_is_small_in_time(problem: str, verdict: Ver
     assert (found.exact, len(found.plan.ks)) == ("given schedules" if verdict is Verdict.HOLDS else "", 1)
 
 
-@pytest.mark.nightly
-def test_a_false_time_of_a_noisy_run_is_refuted_by_samples(tmp_path: Path) -> None:
-    # From x0 = 5 the slope of Huber's function is 1 until x is below 1: a few updates of length 1 are too few.
-    text = (LITERATURE / "tyurin-2023.rennala.seconds.toml").read_text("utf-8")
-    theorem = written(tmp_path, text.replace("ceil(24*L*F0/eps)", "ceil(L*F0/(16*eps))"))
-    found = bl.compare(
-        theorem, "huber:c=[0,0],delta=1,sigma=0.5,x0=5", "deterministic:rates=[3,1]", settings=RENNALA, level=0.999
-    )
-    assert found.verdict is Verdict.VIOLATED
-    assert "of the smallest expectation" in found.band.method
-
-
 # ------------------------------------------------------------------------------------------------------- statements
 def test_seconds_are_a_third_degree_of_units(tmp_path: Path) -> None:
     def failed(theorem: Theorem) -> list[str]:
@@ -277,20 +259,6 @@ def test_seconds_are_a_third_degree_of_units(tmp_path: Path) -> None:
     assert failed(written(tmp_path, f'{head}[terms]\ntime = "3*tau"\n{own}')) == []
     with pytest.raises(SpecError, match=r"two integers \[a, b\].*, or \[a, b, c\] with seconds to the power c"):
         written(tmp_path, f'{head}[terms]\ntime = "3*tau"\n{own}'.replace("[0, 0, 1]", "[0, 0, 1, 0]"))
-
-
-@pytest.mark.parametrize(
-    "left", ["", 'over = "mean"', 'over = "mean"\nto = "T"', 'over = "best"', 'over = "best-expected"']
-)
-def test_a_core_in_seconds_is_written_and_read_again(tmp_path: Path, left: str) -> None:
-    for theorem in (reached(tmp_path, "2*max_i(compute[i]) + compute_sorted[1]", left=left), until(tmp_path, "L*R**2")):
-        again = written(tmp_path, as_toml(theorem.core, "mine"))
-        assert again.core.sha256 == theorem.core.sha256
-        assert again.core.in_seconds
-        assert theorem.core.fields["in_seconds"]
-    other = reached(tmp_path, "3*max_i(compute[i]) + compute_sorted[1]", left=left)
-    assert other.core.sha256 != reached(tmp_path, "2*max_i(compute[i]) + compute_sorted[1]", left=left).core.sha256
-    assert "in_seconds" not in load_theorem("classics.gd.convex").core.fields
 
 
 @pytest.mark.parametrize(

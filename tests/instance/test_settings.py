@@ -376,14 +376,6 @@ def test_a_staleness_of_ones_own_is_held_against_that_of_all_schedules() -> None
     assert f"sampled schedules have {most:g};" in how
 
 
-def test_the_step_of_all_trials_says_whose_staleness_it_is() -> None:
-    plan = verdict_of(load_theorem("classics.delayed-sgd"), "exponential", LONG).plan
-    shown = {one.name: one for one in plan.symbols}
-    largest = (1.0 / plan.parameter_values["alpha"] / plan.values["L"] - 1.0) / 2.0
-    assert shown["tau_max"].value < round(largest)  # that of trial 1
-    assert shown["alpha"].how.endswith(f"tau_max = {largest:.6g} there, the largest of all trials")
-
-
 def test_a_step_by_a_mean_is_no_step_of_two_schedules(monkeypatch: pytest.MonkeyPatch) -> None:
     delayed = load_theorem("classics.delayed-sgd")
     exact = {"tau_mean": replace(delayed.symbols["tau_mean"], side="exact")}

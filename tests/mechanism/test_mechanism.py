@@ -209,14 +209,6 @@ def test_what_the_first_order_leaves_falls_like_1_over_b_squared(weights):
     assert rest(80) <= 0.3 * rest(40) + 1e-11
 
 
-def test_the_bias_of_the_fair_weights_is_what_the_first_order_says():
-    # π_i − 1/n ≈ (q̄ − 1/p_i)/(b·n²) with q̄ = (1/n)Σ1/p_j.
-    p = frequencies(RATES)
-    bias = (np.mean(1 / p) - 1 / p) / (200 * 16)
-    assert long_run_shares(RATES, 200, "bE+1", "first-order") - 0.25 == pytest.approx(bias, abs=1e-12)
-    assert long_run_shares(RATES, 200, "bE+1", "quadrature") - 0.25 == pytest.approx(bias, rel=0.02)
-
-
 @pytest.mark.parametrize("weights", ["equal", "E+1", "bE+1"])
 def test_simulated_shares_agree_with_the_exact_ones(weights):
     seen = simulate_mechanism(RATES, 3, weights, aggregations=600, seed=5)
@@ -225,18 +217,6 @@ def test_simulated_shares_agree_with_the_exact_ones(weights):
     # The weights come from averages of 300 and more aggregations: an error of O(1/T) on top.
     assert agrees(seen.shares, seen.shares_se, exact, slack=0.003)
     assert (seen.shares_se < 0.012).all()
-
-
-@pytest.mark.nightly
-def test_waiting_clients_get_fair_shares_from_the_printed_weights():
-    # With reply=wait E[τ] + 1 = 1/(b·p): Algorithm 1's weights are the fair ones, b·E[τ] + 1 corrects too much.
-    speeds = np.repeat([4.0, 2.0, 1.0, 0.5], 3)
-    printed, over = (simulate_mechanism(speeds, 9, w, reply="wait", aggregations=300) for w in ("E+1", "bE+1"))
-    flat = printed.p * (1 + expected_staleness(printed.p, 9, "wait"))
-    assert flat == pytest.approx(np.full(12, 1 / 9))
-    assert np.abs(12 * printed.shares - 1).max() < 0.25
-    assert 12 * over.shares[:3].mean() < 0.6
-    assert 12 * over.shares[-3:].mean() > 1.4
 
 
 def test_waiting_for_full_buffers_is_synchronous():
@@ -365,29 +345,6 @@ def test_periodic_arrivals_are_not_strategy_proof():
 # ------------------------------------------------------------------------------------------ the printed theorem
 
 
-def test_theorem_1_as_printed_lacks_the_noise_of_first_order():
-    # One client, b = 1, one local step, f Huber with L = 1 (quadratic up to |x| = 1/10), started at its minimum,
-    # noise ±1: |x_t| ≤ 40/1000 stays in the quadratic part and E x_t² = η²(1 − (1−η)^{2t})/(1 − (1−η)²).
-    eta, T = 1e-3, 40
-    left = np.mean([eta**2 * (1 - (1 - eta) ** (2 * t)) / (1 - (1 - eta) ** 2) for t in range(T)])
-    values = {
-        "L": 1,
-        "F0": 0,
-        "T": T,
-        "n": 1,
-        "Q": 1,
-        "b": 1,
-        "sigma_l": 1,
-        "sigma_g_mean": 0,
-        "G_sq": 0.01,
-        "eta_l": eta,
-        "eta_g": 1,
-        "tau_max": 0,
-        "scale": 1,
-    }
-    assert left > 1.5 * float(load_theorem("fedstaleweight.theorem1").evaluate(values).total)
-
-
 def test_theorem_1_as_printed_is_vacuous_once_updates_are_stale():
     # Its last term is at least 4·((b−1)·τ/(τ+1))²·G ≥ G for b ≥ 2, τ ≥ 1, and ‖∇f‖² ≤ G always.
     theorem = load_theorem("fedstaleweight.theorem1")
@@ -411,17 +368,6 @@ def test_theorem_1_as_printed_is_vacuous_once_updates_are_stale():
 
 
 # ------------------------------------------------------------------------------------------ plots and bad input
-
-
-@pytest.mark.nightly
-def test_plots_are_drawn(tmp_path):
-    from boundlab.mechanism.plots import WEIGHTS, draw_shares, draw_utility
-
-    seen = {weights: simulate_mechanism([2, 1], 2, weights, aggregations=20, trials=2) for weights in WEIGHTS}
-    draw_shares([2, 1], 2, seen).figure.savefig(tmp_path / "shares.png")
-    draw_utility([1, 1], 2).figure.savefig(tmp_path / "utility.svg")
-    assert (tmp_path / "shares.png").stat().st_size > 10_000
-    assert "what throttling brings" in (tmp_path / "utility.svg").read_text().lower()
 
 
 @pytest.mark.sweep(2)

@@ -11,7 +11,6 @@ from hypothesis import given, strategies as st
 from problem_makers import generated, make
 from run_makers import Watched, plan_of, tape_of
 
-import boundlab as bl
 from boundlab.algorithms import Algorithm
 from boundlab.case import build_problem, problem_from
 from boundlab.errors import AssumptionError
@@ -120,25 +119,10 @@ def test_of_a_diagonal_quadratic_on_a_box_b_is_attained_at_a_corner(
     assert attained * (1.0 - 1e-12) <= known["B"] <= attained * (1.0 + 1e-9)
 
 
-@given(radius=POSITIVE, scale=POSITIVE, seed=st.integers(0, 1000))
-def test_of_a_quadratic_on_a_ball_around_its_minimiser_b_is_attained(radius: float, scale: float, seed: int) -> None:
-    root = np.random.default_rng(seed).normal(size=(3, 3))
-    A = scale * (root @ root.T + 0.1 * np.eye(3))
-    A = (A + A.T) / 2
-    _, known = there(build_problem("quadratic", {"A": [A.tolist()], "b": [[0, 0, 0]], "ball": radius}))
-    attained = float(np.linalg.eigvalsh(A)[-1]) * radius
-    assert attained * (1.0 - 1e-12) <= known["B"] <= attained * (1.0 + 1e-9)
-
-
 def test_a_start_that_rounding_has_put_outside_is_part_of_the_set() -> None:
     # ‖x0‖ = 1 + 10⁻⁹ lies in the ball up to what means of floats may do, and its gradient counts.
     problem = build_problem("quadratic", {"A": [[[2.0]]], "b": [[0.0]], "x0": 1.0 + 1e-9, "ball": 1})
     assert there(problem)[1]["B"] >= 2.0 * (1.0 + 1e-9)
-
-
-def test_clients_with_one_function_do_not_differ_on_the_set() -> None:
-    problem = problem_from("logistic:features=[[1],[2],[1],[2]],targets=[0,1,0,1],owners=[0,0,1,1],nu=1,ball=1")
-    assert there(problem)[1]["sigma_g"] == 0.0
 
 
 # ------------------------------------------------------------------------------------ who is told, and who is refused
@@ -242,24 +226,3 @@ def test_a_weighted_objective_has_no_constants_along_its_runs():
     weighted = Weighted(clients, clients.scaled([2 * one for one in p]), p)
     assert along_run(weighted).run_limit is None
     assert along_run(clients).run_limit is not None
-
-
-@pytest.mark.nightly
-def test_long_steps_and_noise_make_a_theorem_about_bounded_runs_silent(tmp_path):
-    """x²/2 from 1: with α ≤ 1 the models stay in [−1, 1], where G = 1; with α = 3 they do not."""
-    path = tmp_path / "mine.toml"
-    path.write_text(
-        'id = "mine"\nalgorithm = "gd"\nmetric = "ergodic-gap"\n'
-        'assumptions = ["strongly-convex", "smooth", "minimiser", '
-        '"bounded-second-moment", "bounded-run", "deterministic"]\n[step]\nalpha = "alpha"\n'
-        '[terms]\nbound = "G**2/(2*mu)"\n'
-    )
-    bowl = "quadratic:A=[[[1]]],b=[[0]],x0=1"
-    found = bl.compare(str(path), bowl, iterations=3, alpha=0.5)
-    assert found.bound[-1] == pytest.approx(0.5)
-    with pytest.raises(AssumptionError, match="leaves the set on which G is known"):
-        bl.compare(str(path), bowl, iterations=3, alpha=3)
-    with pytest.raises(AssumptionError, match="a bounded set that its noise does not leave"):
-        bl.compare(str(path), bowl + ",sigma=1", iterations=3, alpha=0.5)
-    result = bl.falsify(str(path), candidates=60)
-    assert result.verdict == "inconclusive", "a step beyond the set refutes nothing"

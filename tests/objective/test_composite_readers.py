@@ -18,7 +18,7 @@ from boundlab.errors import AssumptionError
 from boundlab.events import Events
 from boundlab.exact import evaluate
 from boundlab.execute import floats, moments, rationals
-from boundlab.expectation import engine, left_side
+from boundlab.expectation import engine
 from boundlab.metrics import METRICS, Certified
 from boundlab.objective import Problem, ProblemType, Wrapped
 from boundlab.objective.composite import Composite
@@ -105,40 +105,6 @@ def test_mini_batches_draw_the_same_numbers_with_and_without_a_simple_part(batch
         assert found.difference < 1e-10
 
 
-# ---- by hand: f = (x − 3)², α = 1/4, from x = 0: gradient steps go to 3/2 + x/2 ------------------------------------
-
-BY_HAND = {
-    # 3/2 − 1/4, 17/8 − 1/4; F = (x − 3)² + |x| is smallest at 5/2, where it is 11/4.
-    "l1": (1, [1.25, 1.875], 25 / 16),
-    # Both steps end at 1, the minimiser.
-    "box": ([-1, 1], [1.0, 1.0], 0.0),
-    "ball": (1, [1.0, 1.0], 0.0),
-}
-THEOREM = """
-id = "mine.proximal-gradient"
-metric = "gap"
-algorithm = "gd"
-assumptions = ["convex", "smooth", "minimiser", "composite", "one-function"]
-[step]
-alpha = "1/(2*L)"
-[terms]
-bound = "R**2/(2*alpha*K)"
-"""
-
-
-def files(folder: Path, simple: str) -> tuple[Path, Path]:
-    case = {
-        "algorithm": "gd",
-        "problem": {"type": "quadratic", "A": [[[2]]], "b": [[3]], simple: BY_HAND[simple][0]},
-        "parameters": {"alpha": 0.25},
-        "events": [[1, "s"], [2, "s"]],
-    }
-    paths = folder / "case.json", folder / "mine.toml"
-    paths[0].write_text(json.dumps(case))
-    paths[1].write_text(THEOREM)
-    return paths
-
-
 def test_the_expectation_over_random_events_is_that_of_all_proximal_runs(tmp_path: Path) -> None:
     # AREA with two clients, p = 1/4, 1/4 and p_s = 1/2: 81 sequences of four events.
     theorem, path, last = tmp_path / "mine.toml", tmp_path / "case.json", 4
@@ -165,77 +131,6 @@ def test_the_expectation_over_random_events_is_that_of_all_proximal_runs(tmp_pat
         chance = float(np.prod([0.5 if actor < 0 else 0.25 for actor in actors]))
         mean += chance * gap(by_floats(tape, problem)[-1])[0]
     assert found.left == pytest.approx(mean, rel=1e-12)
-
-
-WALLS = {"box=[-1,1.5]": (-1, Fraction(3, 2)), "ball=1.25": (-Fraction(5, 4), Fraction(5, 4))}
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("simple", WALLS)
-@pytest.mark.parametrize(("sampling", "K"), [("all", 3), ("uniform", 4)])
-def test_noise_of_two_signs_is_cut_by_the_set_after_it_was_added(
-    simple: str, sampling: str, K: int, tmp_path: Path
-) -> None:
-    # f_0 = x², f_1 = (x − 1)²/2, steps x ← P(x − ½(f_i'(x) ± 2)) from ½, each client's noise its own.
-    (low, high), half = WALLS[simple], Fraction(1, 2)
-    slopes = (lambda x: 2 * x, lambda x: x - 1)
-
-    def moved(x: Fraction, client: int, sign: int) -> Fraction:
-        return min(max(x - half * (slopes[client](x) + 2 * sign), low), high)
-
-    ends = [Fraction(1, 2)]
-    for _ in range(K):
-        if sampling == "all":
-            ends = [(moved(x, 0, s) + moved(x, 1, t)) / 2 for x, s, t in product(ends, (1, -1), (1, -1))]
-        else:
-            ends = [moved(x, client, s) for x, client, s in product(ends, (0, 1), (1, -1))]
-    mean = sum((x - Fraction(1, 3)) ** 2 for x in ends) / len(ends)
-
-    problem = problem_from(f"quadratic:A=[[[2]],[[1]]],b=[[0],[1]],sigma=2,noise=sign,x0=0.5,{simple}")
-    gd: Any = lookup("algorithms", "gd")
-    parameters = gd.read(Options("gd", {"alpha": 0.5, "sampling": sampling}))
-    delays = build_delays("deterministic", {}, 2)
-    run = (METRICS["squared-distance"], gd, problem, parameters, delays, gd.policy(None, delays))
-    found = left_side(*run, K)
-    assert found.lower[0] <= float(mean) * (1 + 1e-15)
-    assert found.upper[0] >= float(mean) * (1 - 1e-15)
-    assert found.value[0] == pytest.approx(float(mean), rel=1e-13)
-    # Exactly, as a case; and scattered, as trials.
-    assert exactly(problem, sampling, K, tmp_path) == pytest.approx(float(mean), rel=1e-15)
-    squares = []
-    for trial in range(1500):
-        tape = compile_trial(gd, parameters, 2, delays, run[-1], K, RecordAt(), Streams(7, trial))
-        shown = by_floats(tape, problem, problem.oracle(Streams(7, trial)))
-        squares.append((float(shown[-1, 0]) - 1 / 3) ** 2)
-    assert abs(np.mean(squares) - float(mean)) < 5 * np.std(squares) / np.sqrt(len(squares))
-
-
-def exactly(problem: Problem, sampling: str, K: int, folder: Path) -> float:
-    """Return E‖x_K − x*‖² as `boundlab exact` finds it without rounding, under a theorem that says what that is."""
-    theorem = folder / "theorem.toml"
-    theorem.write_text(
-        f"""id = "mine"
-title = "any"
-paper = "mine"
-algorithm = "gd"
-metric = "squared-distance"
-assumptions = ["smooth", "minimiser", "composite"{', "uniform-sampling"' if sampling == "uniform" else ""}]
-options = {{ M = 1, sampling = "{sampling}", decay = "none" }}
-[step]
-alpha = "alpha"
-[terms]
-any = "R**2 + sigma**2 + alpha*sigma**2*K"
-"""
-    )
-    case = {
-        "algorithm": "gd", "problem": problem.spec(), "iterations": K, "delays": "deterministic",
-        "parameters": {"alpha": "1/2", "sampling": sampling},
-    }  # fmt: skip
-    file = folder / "case.json"
-    file.write_text(json.dumps(case))
-    found = evaluate(load_theorem(str(theorem)), load_case(file))
-    assert found.kind == "exact"
-    return found.left
 
 
 # What follows from the others, or is refused, or what F has not: matrices, certain regions, bounds of rounding.

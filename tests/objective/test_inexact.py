@@ -283,13 +283,15 @@ def test_relative_errors_are_numbers_or_matrices_for_all_clients_or_one_a_client
 
 
 def test_constants_beside_a_relative_error_are_those_of_f_and_the_largest_norm() -> None:
-    known, own = (problem_from(f"huber:c=[0,1],x0=2,sigma=0.5{e}").constants() for e in ("", ",error=relative:[3,-4]"))
+    known, own = (
+        problem_from(f"huber:c=[0,1],w=2,x0=2,sigma=0.5{e}").constants() for e in ("", ",error=relative:[3,-4]")
+    )
     assert {name: one for name, one in own.items() if name not in ("G", "eps_g")} == {
         name: one for name, one in known.items() if name != "G"
     }
     assert (own["eps_g"].value, own["eps_g"].side) == (4.0, "exact")
-    # The largest slope is 1: E‖g + e‖² = (1 + 4)² + σ² for the second client.
-    assert own["G"].value >= 25.25**0.5
+    # The largest slope is 2: E‖g + e‖² = (2 + 8)² + σ² for the second client.
+    assert own["G"].value >= 100.25**0.5
     # Turned by a right angle and 1/4 as long; a shear, whose norm is the golden ratio.
     quadratic = "quadratic:A=[[[1,0],[0,4]]],b=[[0,0]],x0=1"
     for text, norm, at_word in (
@@ -351,10 +353,6 @@ def test_nothing_is_concluded_from_constants_about_where_steps_lead(error: str) 
 # ----------------------------------------------------------------------------------- which theorems are about it
 
 
-def test_no_registered_theorem_allows_an_error() -> None:
-    assert [name for name, one in THEOREMS.items() if not one.core.unbiased] == []
-
-
 @pytest.mark.sweep(21)
 @pytest.mark.parametrize("error", ["0.1", "relative:0.1"])
 @pytest.mark.parametrize("name", sorted(THEOREMS))
@@ -397,39 +395,6 @@ def own(folder: Path, floor: str = "delta_g/mu", assumptions: list[str] = STATED
 
 
 SQUARE = "quadratic:A=[[[1,0],[0,4]]],b=[[0,0]],x0=[{x0}]"
-ALONG = ("[0.1,0]", "[-0.1,0]", "[0,0.1]", "[0.06,-0.08]")
-
-
-@pytest.mark.sweep(2)
-@pytest.mark.parametrize("error", ALONG)
-@pytest.mark.parametrize("x0", ["2,1", "0,0", "-3,0.5"])
-def test_the_theorem_holds_in_exact_numbers(error: str, x0: str, tmp_path: Path) -> None:
-    case = {
-        "algorithm": "gd",
-        "problem": {"type": "quadratic", "A": [[[1, 0], [0, 4]]], "b": [[0, 0]], "x0": json.loads(f"[{x0}]")},
-        "events": [[k + 1, "s"] for k in range(12)],
-        "theorem": "mine.inexact",
-        "iterations": 12,
-    }
-    case["problem"]["error"] = json.loads(error)  # type: ignore[index]
-    found = bl.exact(own(tmp_path), case)
-    assert found.verdict is Verdict.HOLDS
-    # By hand, coordinate by coordinate: x ← (1 − w/4)x − e/4.
-    start, e = json.loads(f"[{x0}]"), json.loads(error)
-    first = start[0] * 0.75**12 - e[0] * (1 - 0.75**12)
-    assert found.left == pytest.approx(first**2 + (e[1] / 4) ** 2, rel=1e-12)
-
-
-def test_half_of_it_is_refuted_by_an_error_along_the_weakest_curvature(tmp_path: Path) -> None:
-    # x_K → −e/μ, at δ/μ from x*; along the strongest curvature the limit is δ/L = δ/(4μ) alone.
-    half = own(tmp_path, "delta_g/(2*mu)")
-    verdicts = {
-        error: bl.compare(half, SQUARE.format(x0="2,1") + f",error={error}", "deterministic", iterations=40).verdict
-        for error in ("[0.1,0]", "[0,0.1]")
-    }
-    assert verdicts == {"[0.1,0]": Verdict.VIOLATED, "[0,0.1]": Verdict.HOLDS}
-    whole = bl.compare(own(tmp_path), SQUARE.format(x0="2,1") + ",error=[0.1,0]", "deterministic", iterations=40)
-    assert whole.verdict is Verdict.HOLDS
 
 
 def test_a_problem_without_an_error_meets_it_with_zero_and_a_larger_one_may_be_set(tmp_path: Path) -> None:
@@ -468,45 +433,6 @@ def shrinking(folder: Path, shrunk: str = "(1 - eps_g)", assumptions: list[str] 
     path = folder / f"relative{len(assumptions)}.toml"
     path.write_text(SHRINKING.format(shrunk=shrunk, assumptions=json.dumps(assumptions)))
     return path
-
-
-@pytest.mark.sweep(3)
-@pytest.mark.parametrize("error", ["-0.1", "0.1", "[[0,-0.1],[0.1,0]]", "[[0.06,0.08],[0.08,-0.06]]"])
-@pytest.mark.parametrize("x0", [[2, 1], [0, 0], [-3, 0.5]])
-def test_the_theorem_about_relative_errors_holds_in_exact_numbers(error: str, x0: list[float], tmp_path: Path) -> None:
-    case = {
-        "algorithm": "gd",
-        "problem": {
-            "type": "quadratic",
-            "A": [[[1, 0], [0, 4]]],
-            "b": [[0, 0]],
-            "x0": x0,
-            "error": f"relative:{error}",
-        },
-        "events": [[k + 1, "s"] for k in range(6)],
-        "theorem": "mine.relative",
-        "iterations": 6,
-    }
-    found = bl.exact(shrinking(tmp_path), case)
-    assert found.verdict is Verdict.HOLDS
-    assert "f_i' stands for f_i' + E_i f_i'" in str(found.derivation)
-    # By hand, L = 4, μ = 1, ε = 1/10: α = (2 − 1/2)/(9/10·5) = 1/3, and x ← x − (I + E)·diag(1, 4)x/3.
-    E, x = np.array(json.loads(error)) * (np.eye(2) if error[0] != "[" else 1), np.array(x0, dtype=float)
-    for _ in range(6):
-        g = x * [1, 4]
-        x = x - (g + E @ g) / 3
-    assert found.left == pytest.approx(x @ x, rel=1e-12)
-    assert found.right == pytest.approx(0.7**12 * (x0[0] ** 2 + x0[1] ** 2), rel=1e-12)
-
-
-def test_what_forgets_the_error_is_refuted_by_steps_that_are_too_short(tmp_path: Path) -> None:
-    spec = "quadratic:A=[[[1,0],[0,4]]],b=[[0,0]],x0=[2,0],error=relative:"
-    for error, verdict in (("-0.1", Verdict.VIOLATED), ("0.1", Verdict.HOLDS)):
-        assert bl.compare(shrinking(tmp_path, "1"), f"{spec}{error}", "deterministic", iterations=8).verdict is verdict
-        # The bound itself is attained: 7/10 in each step from (2, 0).
-        whole = bl.compare(shrinking(tmp_path), f"{spec}{error}", "deterministic", iterations=8)
-        assert whole.verdict is Verdict.HOLDS
-        assert bool(whole.band.mean[-1] >= whole.bound[-1] * (1 - 1e-12)) == (error == "-0.1")
 
 
 def test_a_theorem_about_one_kind_of_error_is_not_about_the_other(

@@ -78,40 +78,6 @@ def test_badly_scaled_features_do_not_stop_it(simple: dict[str, object]) -> None
     assert problem.optimum().gap <= 1e-12 * problem.value(problem.x0)
 
 
-@pytest.mark.sweep(3)
-@pytest.mark.parametrize("simple", ["l1=0.1", "l1=0.0001", "box=[-1,1]", "ball=0.5"])
-@pytest.mark.parametrize("spec", ["data=diabetes,clients=3", "data=digits,samples=200,clients=4,batch=5"])
-def test_real_data_have_a_certificate(spec: str, simple: str) -> None:
-    problem = problem_from(f"least-squares:{spec},{simple}")
-    assert problem.optimum().gap <= 1e-12
-    assert problem.why_not("minimiser") == ""
-
-
-@settings(max_examples=25)
-@given(
-    st.lists(st.tuples(st.integers(1, 9), st.integers(-9, 9)), min_size=1, max_size=4),
-    st.fractions(Fraction(1, 9), 3, max_denominator=9),
-)
-def test_an_orthogonal_design_is_soft_thresholding_and_clipping(rows: list[tuple[int, int]], number: Fraction) -> None:
-    # f = (1/2d)·Σ_j (a_j·x_j − y_j)² has one minimiser a coordinate at a time.
-    d, number = len(rows), Fraction(float(number))  # what is certified is about floats
-    features = [[a if k == j else 0 for k in range(d)] for j, (a, _) in enumerate(rows)]
-    raw = {"features": features, "targets": [y for _, y in rows], "owners": [0] * d, "bias": "no"}
-    for simple in ({"l1": str(number)}, {"box": [str(-number), str(number)]}):
-        best = build_problem("least-squares", {**raw, **simple}).optimum()
-        total = Fraction(0)
-        for a, y in rows:
-            if "l1" in simple:
-                top = abs(a * y) - d * number
-                x = max(top, Fraction(0)) / a**2 * (1 if y > 0 else -1)
-                total += number * abs(x)
-            else:
-                x = min(max(Fraction(y, a), -number), number)
-            total += (a * x - y) ** 2 / (2 * d)
-        assert Fraction(best.value) - Fraction(best.gap) <= total <= Fraction(best.value) + Fraction(best.gap)
-        assert best.gap <= 1e-13 * (1.0 + best.value)
-
-
 @settings(max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from([{"l1": "1/2"}, {"box": [-1, "1/3"]}]), st.sampled_from([0, "1/4"]))
 def test_rational_numbers_find_the_minimum_within_the_interval_of_any_point(

@@ -52,13 +52,6 @@ def test_a_proximal_point_is_the_one_whose_way_there_is_a_subgradient(
 
 
 @pytest.mark.parametrize("h", KINDS)
-@given(x=POINTS, y=POINTS, size=SIZES)
-def test_proximal_maps_are_firmly_non_expansive(h: ProxFunction, x: np.ndarray, y: np.ndarray, size: float) -> None:
-    moved = prox(h, x, size) - prox(h, y, size)
-    assert moved @ moved <= moved @ (x - y) + CLOSE
-
-
-@pytest.mark.parametrize("h", KINDS)
 @given(X=arrays(np.float64, (4, 3), elements=st.floats(-4.0, 4.0)), sizes=arrays(np.float64, 4, elements=SIZES))
 def test_tensors_do_the_same_in_each_row(h: ProxFunction, X: np.ndarray, sizes: np.ndarray) -> None:
     torch = pytest.importorskip("torch")

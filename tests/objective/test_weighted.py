@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 import boundlab as bl
-from boundlab.arithmetic.numbers import exact_array, fraction
 from boundlab.case import build_delays, problem_from
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, SpecError
@@ -61,15 +60,6 @@ def test_heterogeneity_is_about_the_weighted_mean(name: str) -> None:
         assert away.max() <= most * (1.0 + 1e-12)
 
 
-def test_for_two_clients_the_heterogeneity_is_attained() -> None:
-    problem = problem_from("huber:c=[0,10],delta=1,x0=0")
-    scaled = problem.scaled([2 * Fraction(9, 10), 2 * Fraction(1, 10)])
-    assert scaled is not None
-    objective = Weighted(problem, scaled, (Fraction(9, 10), Fraction(1, 10)))
-    # Between the centres the slopes are 1 and −1, so that the second client is 0.9·2 away from their weighted mean.
-    assert objective.constants()["sigma_g"].value == pytest.approx(1.8)
-
-
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=5), st.integers(0, 2**32 - 1))
 def test_the_spread_about_a_weighted_mean_is_bounded_by_that_about_the_plain_one(raw: list[int], seed: int) -> None:
     p = [Fraction(one, sum(raw)) for one in raw]
@@ -84,21 +74,6 @@ def test_equal_weights_change_nothing() -> None:
     problem, algorithm = problem_from("huber:c=[0,1]"), lookup("algorithms", "fedcompass")
     same = algorithm.read(Options("fedcompass", {"eta": 0.1, "p": "[0.5,0.5]"}))
     assert minimised(problem, algorithm, same) is problem
-
-
-@pytest.mark.parametrize("name", ["huber", "lad", "quadratic", "max-affine"])
-def test_rational_numbers_say_the_same(name: str) -> None:
-    problem, objective = weighted(name)
-    twin = objective.rational({})
-    assert twin is not None
-    x = [float(one) for one in problem.x0]
-    point = exact_array(x)
-    assert float(fraction(twin.value(point))) == pytest.approx(objective.value(problem.x0), rel=1e-12)
-    exact, floats = twin.constants(), objective.constants()
-    for constant in set(exact) & set(floats):
-        value = floats[constant].value
-        assert float(exact[constant]) <= value * (1.0 + 1e-12) or floats[constant].side != "upper"
-        assert float(exact[constant]) == pytest.approx(value, rel=1e-6)
 
 
 def test_a_family_without_other_weights_is_refused() -> None:

@@ -24,23 +24,6 @@ OTHERS = sorted(set(THEOREMS) - set(COVERING))
 SIMPLE = ("l1=0.1", "box=[-3,3]", "ball=4")
 
 
-def test_eleven_textbook_theorems_cover_a_simple_part_and_no_theorem_of_a_paper_does() -> None:
-    assert COVERING == [
-        "classics.fista",
-        "classics.proximal-gradient",
-        "classics.proximal-gradient.local",
-        "classics.proximal-gradient.strongly-convex",
-        "classics.sgd.projected",
-        "classics.sgd.projected.any-horizon",
-        "classics.sgd.projected.distance",
-        "classics.sgd.projected.distance.longer-steps",
-        "classics.sgd.projected.strongly-convex",
-        "classics.subgradient.projected",
-        "classics.subgradient.projected.strongly-convex",
-    ]
-    assert len(OTHERS) > 50
-
-
 @pytest.mark.sweep(25)
 @pytest.mark.parametrize("simple", SIMPLE)
 @pytest.mark.parametrize("name", OTHERS)

@@ -13,7 +13,7 @@ import pytest
 
 from boundlab.errors import DataError, MissingExtraError, SpecError
 from boundlab.problems import data as datasets
-from boundlab.problems.data import Dataset, Wanted, binary, classes, load, prepare
+from boundlab.problems.data import Dataset, binary, classes, load, prepare
 
 
 def idx(folder: Path, images: np.ndarray, labels: np.ndarray, *, zipped: bool = False, magic: int = 0x803) -> None:
@@ -32,23 +32,6 @@ def idx(folder: Path, images: np.ndarray, labels: np.ndarray, *, zipped: bool = 
 
 def pictures(count: int = 6) -> tuple[np.ndarray, np.ndarray]:
     return np.arange(count * 6).reshape(count, 2, 3) % 256, np.arange(count) % 3
-
-
-@pytest.mark.parametrize(("name", "shape", "labels"), [("digits", (1797, 64), 10), ("breast_cancer", (569, 30), 2)])
-def test_bundled_data_are_classes(name: str, shape: tuple[int, int], labels: int) -> None:
-    data = load(name)
-    assert data.features.shape == shape
-    assert len(classes(data)[0]) == labels
-    scaled = prepare(data, "auto", normalise=False, bias=True)
-    assert scaled.shape == (shape[0], shape[1] + 1)
-    assert scaled.min() == 0.0
-    assert scaled.max() == 1.0
-
-
-def test_diabetes_has_values_not_classes() -> None:
-    assert load("diabetes").features.shape == (442, 10)
-    with pytest.raises(DataError, match="values, not classes: use lad-regression"):
-        classes(load("diabetes"))
 
 
 @pytest.mark.parametrize("zipped", [True, False])
@@ -93,18 +76,6 @@ def test_broken_idx_folders_are_refused(tmp_path: Path, name: str) -> None:
             (tmp_path / file).write_bytes(content)
     with pytest.raises(DataError, match=words):
         load(f"idx:{tmp_path}")
-
-
-def test_csv_files_have_an_optional_header_and_without_one_the_target_last(tmp_path: Path) -> None:
-    plain, headed, words = (tmp_path / name for name in ("plain.csv", "headed.csv", "words.csv"))
-    plain.write_text("1,2,0\n3,4,1\n")
-    headed.write_text("a,b,label\n1,2,0\n\n3,4,1\n")
-    words.write_text("1,2,yes\n3,4,no\n")
-    for path, wanted in ((plain, Wanted()), (headed, Wanted("label"))):
-        data = load(f"csv:{path}", wanted)
-        assert data.features.tolist() == [[1.0, 2.0], [3.0, 4.0]]
-        assert data.targets.tolist() == [0.0, 1.0]
-    assert load(f"csv:{words}").targets.tolist() == [1.0, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -225,15 +196,3 @@ def test_short_names_are_what_lies_in_the_folder_of_the_environment(
         (tmp_path / "libsvm" / name).write_text("+1 1:0.5\n" * count)
         assert len(load("a9a").targets) == count
         assert datasets.files_of("a9a") == (tmp_path / "libsvm" / name,)
-
-
-@pytest.mark.usefixtures("data_folder")
-@pytest.mark.nightly  # by day tests/compare reads MNIST
-def test_the_large_files_are_read() -> None:
-    mnist = load("mnist")
-    assert mnist.features.shape == (60_000, 784)
-    assert len(classes(mnist)[0]) == 10
-    a9a = load("a9a")
-    assert len(a9a.targets) == 16_281
-    assert set(a9a.targets.tolist()) == {-1.0, 1.0}
-    assert datasets.prepare(a9a, "auto", normalise=False, bias=True).shape[1] == a9a.features.shape[1] + 1

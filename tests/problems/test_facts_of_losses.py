@@ -45,8 +45,8 @@ def test_the_largest_slope_and_the_radius_are_reached(kind: str) -> None:
     assert np.linalg.norm(slopes - middles) == pytest.approx(radius, rel=1e-12)
 
 
-@pytest.mark.sweep(12)
-@pytest.mark.parametrize("mu", [0.05, 0.5, 4.0])
+@pytest.mark.sweep(8)
+@pytest.mark.parametrize("mu", [0.5, 4.0])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_rounded_maximum_has_its_minimiser_as_near_as_it_says(seed: int, mu: float) -> None:
     """Gradient descent from far away ends within the certified distance of the point that the problem names."""

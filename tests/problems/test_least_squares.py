@@ -44,13 +44,6 @@ def test_by_hand_on_a_line() -> None:
     assert x.tolist() == [3 - 0.5 * 24]
 
 
-def test_a_regulariser_adds_to_every_curvature() -> None:
-    plain, ridge = squares(), squares(nu=0.5)
-    for name in ("L", "mu"):
-        assert ridge.constants()[name].value == pytest.approx(plain.constants()[name].value + 0.5)
-    assert ridge.optimum().x == pytest.approx([(9 / 4 + 3 / 2) / (23 / 4 + 0.5)])
-
-
 def test_with_fewer_samples_than_features_the_minimiser_is_the_solution_next_to_x0() -> None:
     options = {"features": [[1, 0, 1], [0, 2, 0]], "targets": [2, 4], "clients": 2, "x0": [3, 0, 1]}
     problem = make("least-squares", **options)
@@ -96,16 +89,6 @@ def test_the_variance_of_mini_batches_grows_without_bound() -> None:
         problem.require("lipschitz", "sgd.theorem")
 
 
-def test_batches_of_all_rows_have_no_variance() -> None:
-    assert squares(batch=2, replacement=False).constants()["sigma"].value == 0.0
-    assert "sigma" not in squares(batch=2).constants()
-
-
-def test_the_proximal_point_by_hand() -> None:
-    # (z − 3)/s + (5z − 9)/2 = 0 for client 1.
-    assert squares().prox(0, np.array([3.0]), 0.5) == pytest.approx([(6 + 4.5) / (2 + 2.5)])
-
-
 @pytest.mark.parametrize("weights", ["equal", "size", "paper"])
 def test_numbers_are_taken_at_their_word(weights: str) -> None:
     pytest.importorskip("flint")
@@ -136,21 +119,9 @@ def test_too_much_data_and_float32_have_no_twin() -> None:
     assert make("least-squares", data="digits", samples=1700).rational({}) is None
 
 
-def test_labels_of_classes_are_targets_as_they_are() -> None:
-    problem = make("least-squares", data="digits", samples=60, clients=2)
-    assert set(np.unique(problem.y)) <= set(range(10))
-    assert make("least-squares", data="breast_cancer", clients=2).y.max() == 1.0
-
-
 def test_a_solver_is_not_chosen() -> None:
     with pytest.raises(SpecError, match="solver"):
         squares(solver="newton")
-
-
-@pytest.mark.parametrize("replacement", [True, False])
-def test_mini_batches_conform_on_tensors_too(replacement: bool) -> None:
-    pytest.importorskip("torch")
-    conform.problem(tiny("least-squares", 5, batch=2, replacement=replacement, nu=0.1))
 
 
 # ---- the noise at the minimiser ---------------------------------------------------------------------------------

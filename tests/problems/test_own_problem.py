@@ -11,18 +11,13 @@ from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AreaParameters
 from boundlab.case import build_delays, build_problem, load_case
 from boundlab.compare import compare
-from boundlab.delays import ServerPolicy, read_policy
+from boundlab.delays import read_policy
 from boundlab.errors import AssumptionError
 from boundlab.exact import evaluate
 from boundlab.execute import moments
 from boundlab.expectation import engine, left_side, twins
 from boundlab.instance import make_plan
-from boundlab.metrics import metric
 from boundlab.options import Options
-from boundlab.randomness import Streams
-from boundlab.registry import lookup
-from boundlab.simulate.work import compile_trial
-from boundlab.tape import RecordAt
 from boundlab.theorems import load_theorem
 
 
@@ -46,24 +41,6 @@ def test_moments_over_random_events_need_no_built_in_problem(side):
     built_in, own = left_sides(parameters, policy, delays, side, 0.5, 12)
     assert np.allclose(own, built_in, rtol=1e-12)
     assert "moments" in engine(side, "area", both()[1], parameters, delays, policy)[0]
-
-
-def test_enumeration_loops_where_a_problem_gives_no_batches():
-    delays = build_delays("exponential", {"rates": [0.3, 0.2, 0.1]}, 3)
-    parameters = AreaParameters(StepSize(0.1), 2, 1, "post", "analysis")
-    found = left_sides(parameters, ServerPolicy("count", 1.0), delays, "ergodic-gap", 0.0, 6)
-    assert np.allclose(found[1], found[0], rtol=1e-12)
-
-
-@pytest.mark.parametrize("name", ["gap", "squared-distance", "gradient-norm-last"])
-def test_moments_along_a_tape_need_no_built_in_problem(name):
-    compiler, ks = lookup("algorithms", "fedbuff"), np.array([3, 8])
-    delays = build_delays("exponential", {"spread": 3}, 3)
-    policy = read_policy(None, delays, compiler.server, "fedbuff")
-    parameters = compiler.read(Options("fedbuff", {"eta_l": 0.1, "eta_g": 1.0, "count": 2, "M": 3}))
-    tape = compile_trial(compiler, parameters, 3, delays, policy, 8, RecordAt(ks), Streams(5))
-    built_in, own = (moments.conditional(metric(name), problem, tape, 0.5, ks) for problem in both())
-    assert np.allclose(own.value, built_in.value, rtol=1e-12)
 
 
 def test_equal_clients_of_any_problem_are_twins():

@@ -9,8 +9,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize
 
 from boundlab.case import build_problem
-from boundlab.cli import invoke
-from boundlab.errors import AssumptionError, CertificateError, DataError, SpecError
+from boundlab.errors import CertificateError, DataError, SpecError
 from boundlab.objective.composite import Composite
 
 SEEDS = st.integers(0, 10**6)
@@ -96,12 +95,6 @@ def test_curvatures_on_the_set_and_slopes_everywhere_lie_between_the_constants(s
                 assert max(np.linalg.norm(one), np.linalg.norm(other)) <= known["B"].value
 
 
-def test_one_row_has_its_largest_curvature_where_its_margin_is_largest() -> None:
-    problem = poisson(features=[[1.0, -2.0]], targets=[4], owners=[0], box=[-1, 0.5])
-    assert problem.constants()["L"].value == pytest.approx(5 * np.exp(2.5))
-    assert np.linalg.eigvalsh(hessian(problem, 0, np.array([0.5, -1.0])))[-1] == pytest.approx(5 * np.exp(2.5))
-
-
 @settings(max_examples=25)
 @given(SEEDS)
 def test_the_certified_minimum_is_that_of_an_independent_solver(seed: int) -> None:
@@ -146,35 +139,3 @@ def test_without_a_bounded_set_it_says_what_it_needs(simple: dict[str, float]) -
 def test_what_has_no_meaning_is_refused(wrong: dict[str, Any], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         poisson(**{**TWO_ROWS, **wrong})
-
-
-def test_gradient_bounds_need_a_problem_without_regulariser() -> None:
-    problem = poisson(**TWO_ROWS, nu=0.5)
-    assert problem.constants()["mu"].value == pytest.approx(0.5)
-    assert problem.constants()["R"].side == "upper"  # x* is certified
-    with pytest.raises(AssumptionError, match="set nu=0"):
-        problem.require("lipschitz", "classics.sgd.projected")
-
-
-@pytest.mark.sweep(3)
-@pytest.mark.parametrize(
-    ("theorem", "problem", "said"),
-    [
-        ("classics.proximal-gradient", "poisson:clients=1,samples=60,ball=1", "holds"),
-        (
-            "classics.proximal-gradient.strongly-convex",
-            "poisson:clients=1,samples=60,nu=0.5,box=[-1,0.5]",
-            "consistent",
-        ),
-        ("classics.proximal-gradient.local", "poisson:clients=3,samples=60,nu=0.5,box=[-1,0.5]", "consistent"),
-        # Equal at the start: both above. Its extrapolations may leave the ball, where tangents stand in for exp.
-        ("classics.fista", "poisson:clients=1,samples=60,ball=0.2,x0=-0.06", "holds"),
-        ("classics.subgradient.projected", "poisson:clients=1,samples=60,ball=1", "holds"),
-        ("classics.sgd.projected", "poisson:clients=3,samples=60,batch=4,ball=0.5", "consistent"),
-    ],
-)
-def test_textbook_theorems_on_sets_cover_it(
-    theorem: str, problem: str, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert invoke(["compare", theorem, "--problem", problem, "-k", "20", "-r", "20"]) == 0
-    assert f"\n{said}" in capsys.readouterr().out

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from problem_makers import EXPLICIT, LOSSES, generated, make, point, tiny
+from problem_makers import LOSSES, generated, make, point, tiny
 
 from boundlab.errors import AssumptionError
 from boundlab.problems import erm, separable
@@ -60,44 +60,6 @@ def test_with_one_feature_the_bound_on_gradients_is_attained() -> None:
     assert abs(problem.gradient(0, np.array([-1e6]))[0]) == pytest.approx(1.0, rel=1e-12)
 
 
-@given(st.sampled_from(EXPLICIT[:-1]), SEEDS)
-def test_additive_noise_adds_its_variance_to_the_second_moment(kind: str, seed: int) -> None:
-    known = numbers(generated(kind, seed))
-    assert known["G"] ** 2 == pytest.approx(known["G_sq"] + 0.09, rel=1e-12)
-
-
-@given(st.data())
-@settings(max_examples=40 // SHARE)
-def test_the_spread_of_huber_losses_is_the_supremum_itself(data: st.DataObject) -> None:
-    n, d = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 2))
-    sixteenths = st.integers(-80, 80).map(lambda k: k / 16)
-    shape = st.lists(st.lists(sixteenths, min_size=d, max_size=d), min_size=n, max_size=n)
-    c = np.array(data.draw(shape))
-    w = np.array(data.draw(st.lists(st.lists(st.integers(1, 40), min_size=d, max_size=d), min_size=n, max_size=n))) / 8
-    delta = data.draw(st.integers(1, 48)) / 16
-    # Every break point is a multiple of 1/16 in [−8, 8], and so a point of this grid.
-    grid = np.arange(-9 * 64, 9 * 64 + 1) / 64
-    slopes = w[:, :, None] * np.clip(grid - c[:, :, None], -delta, delta)
-    away = slopes - slopes.mean(axis=0)
-    largest = np.sqrt((away**2).max(axis=2).sum(axis=1).max())
-    mean = np.sqrt((away**2).mean(axis=0).max(axis=1).sum())
-    known = numbers(make("huber", c=c.tolist(), w=w.tolist(), delta=delta))
-    assert largest <= known["sigma_g"] <= largest * (1 + 1e-10) + 1e-12
-    assert mean <= known["sigma_g_mean"] <= mean * (1 + 1e-10) + 1e-12
-
-
-def test_the_spread_of_absolute_values_by_hand() -> None:
-    # Slopes (s_1, s_2) with weights 1, 3 at 0, 1: (−1, −3), (1, −3), (1, 3). For two clients
-    # |D_1| = |D_2| = |s_1 − s_2|/2, which is 1, 2, 1. At the kinks, (0, −3) and (1, 0), it is 3/2 and 1/2.
-    known = numbers(make("lad", c=[[0.0], [1.0]], w=[[1.0], [3.0]]))
-    assert known["sigma_g"] == pytest.approx(2.0, rel=1e-12)
-    assert known["sigma_g_mean"] == pytest.approx(2.0, rel=1e-12)
-    # Three clients at 0, 1, 2: beside the outermost centre one slope differs from the others, |D| = 1 + 1/3.
-    known = numbers(make("lad", c=[[0.0], [1.0], [2.0]]))
-    assert known["sigma_g"] == pytest.approx(4 / 3, rel=1e-12)
-    assert known["sigma_g_mean"] == pytest.approx(np.sqrt(8 / 9), rel=1e-12)
-
-
 @given(SEEDS)
 @settings(max_examples=25 // SHARE)
 def test_the_spread_of_pseudo_huber_losses_is_just_above_a_dense_grid(seed: int) -> None:
@@ -137,7 +99,6 @@ STEEP: dict[str, tuple[dict[str, Any], float]] = {
 }
 
 
-@pytest.mark.sweep(2)
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize("kind", STEEP)
 def test_the_smoothness_constant_is_that_of_the_steepest_client(kind: str, last: bool) -> None:
@@ -145,12 +106,7 @@ def test_the_smoothness_constant_is_that_of_the_steepest_client(kind: str, last:
     options = {name: value if last else value[::-1] for name, value in options.items()}
     if "features" in options:
         options |= {"owners": [0, 1], "nu": 0.25}
-    problem = make(kind, **options)
-    assert numbers(problem)["L"] == pytest.approx(most, rel=1e-9)
-    x = np.zeros(problem.d)
-    for client in range(2):
-        change = problem.gradient(client, x + 1e-3) - problem.gradient(client, x - 1e-3)
-        assert np.linalg.norm(change) <= numbers(problem)["L"] * np.linalg.norm(np.full(problem.d, 2e-3)) * (1 + 1e-9)
+    assert numbers(make(kind, **options))["L"] == pytest.approx(most, rel=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["huber", "pseudo-huber", "lad"])
@@ -161,23 +117,6 @@ def test_large_problems_take_a_wider_bound(kind: str, monkeypatch: pytest.Monkey
     assert "large" in wide["sigma_g"].how
     for name in ("sigma_g", "sigma_g_mean"):
         assert wide[name].value >= tight[name] * (1 - 1e-12)
-
-
-@given(SEEDS)
-def test_quadratics_with_one_matrix_differ_by_constants(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(1, 5)), int(rng.integers(1, 4))
-    root = rng.normal(size=(d, d))
-    A = root @ root.T + np.eye(d)
-    A = (A + A.T) / 2
-    problem = make("quadratic", A=[A.tolist()] * n, b=rng.normal(size=(n, d)).tolist(), sigma=0.1)
-    known = numbers(problem)
-    away = np.linalg.norm((problem.b.mean(axis=0) - problem.b) @ A, axis=1)
-    assert known["sigma_g"] == pytest.approx(away.max(), rel=1e-9, abs=1e-12)
-    assert known["sigma_g_mean"] == pytest.approx(np.sqrt((away**2).mean()), rel=1e-9, abs=1e-12)
-    assert known["sigma_g"] >= away.max() * (1 - 1e-15)
-    assert not problem.assumptions()["bounded-heterogeneity"]
-    assert {"G", "G_sq"}.isdisjoint(known)
 
 
 def test_quadratics_say_why_their_gradients_are_not_bounded() -> None:

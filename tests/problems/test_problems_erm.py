@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from problem_makers import LOSSES, MODELS, make, point, sample_gradients, tiny
 
 from boundlab.case import build_problem
@@ -88,24 +88,6 @@ def test_a_batch_larger_than_a_client_takes_all_its_rows_once() -> None:
     assert problem.constants()["sigma"].value == 0.0
 
 
-@given(st.sampled_from(("logistic", "softmax")), SEEDS)
-@settings(max_examples=10)
-def test_weights_scale_what_they_should(kind: str, seed: int) -> None:
-    equal, size, paper = (tiny(kind, seed, weights=word, batch=2) for word in ("equal", "size", "paper"))
-    x = point(equal, seed)
-    shares = [float(share) for share in equal.shares] or equal.sizes / equal.sizes.sum()
-    for i in range(equal.n):
-        plain = equal.client_value(i, x)
-        assert size.client_value(i, x) == pytest.approx(equal.n * shares[i] * plain, rel=1e-12)
-        assert paper.client_value(i, x) == pytest.approx(shares[i] * plain, rel=1e-12)
-    assert paper.value(x) == pytest.approx(size.value(x) / equal.n, rel=1e-12)
-    for name in ("L", "mu", "sigma"):
-        ratio = size.constants()[name].value / paper.constants()[name].value
-        assert ratio == pytest.approx(equal.n, rel=1e-12)
-    assert size.constants()["R"].value == pytest.approx(paper.constants()["R"].value, rel=1e-5, abs=1e-5)
-    assert size.constants()["zeta"].value == pytest.approx(paper.constants()["zeta"].value, rel=5e-3, abs=1e-5)
-
-
 @pytest.mark.parametrize("kind", ["logistic", "softmax"])
 def test_where_all_features_are_zero_the_loss_is_constant_and_every_point_minimises_it(kind):
     options = {"features": [[0.0], [0.0]], "targets": [0, 1], "owners": [0, 0], "nu": 0, "bias": "no"}
@@ -113,10 +95,3 @@ def test_where_all_features_are_zero_the_loss_is_constant_and_every_point_minimi
     best = problem.optimum()
     assert best.distance == 0.0
     assert best.value == pytest.approx(np.log(2.0))
-
-
-@pytest.mark.parametrize(("nu", "weights", "exists"), [(0.0, "size", True), (0.3, "size", False), (0.3, "equal", True)])
-def test_heterogeneity_is_bounded_unless_clients_weigh_the_regulariser_differently(nu, weights, exists):
-    problem = tiny("softmax", 1, nu=nu, weights=weights)
-    assert np.ptp(problem.sizes) > 0
-    assert ("sigma_g" in problem.constants()) == (problem.assumptions()["bounded-heterogeneity"] == "") == exists

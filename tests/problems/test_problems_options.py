@@ -1,6 +1,5 @@
 """Options of problems on data: what is rebuilt, how data are split over clients, what is refused."""
 
-import json
 from typing import Any
 
 import numpy as np
@@ -13,33 +12,6 @@ from boundlab.problems.samples import PARTITIONS, Partition, dirichlet, split
 from boundlab.randomness import Streams
 
 SEEDS = st.integers(0, 10_000)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "softmax:samples=200,clients=4,partition=dirichlet,a=0.5,batch=8,dtype=float32,x0=uniform",
-        "logistic:clients=3,partition=class,shards=1,weights=paper,replacement=no,batch=5,normalise=yes",
-        "hinge:positive=[0,1,2],partition=dual-dirichlet,a1=20,samples=300,seed=4,bias=no",
-        "hinge:positive=even,samples=300,nu=0.1,scale=none,solver=newton,batch=full",
-        "lad-regression:x0=0.5,partition=dirichlet",
-    ],
-)
-def test_a_problem_rebuilt_from_its_json_is_the_same(text: str) -> None:
-    problem = from_text(text)
-    spec = json.loads(json.dumps(problem.spec()))
-    again = make(spec.pop("type"), **spec)
-    for name in ("X", "y", "sizes", "x0"):
-        assert np.array_equal(getattr(again, name), getattr(problem, name))
-    assert again.spec() == problem.spec()
-    for name in ("nu", "weights", "batch", "replacement", "solver"):
-        assert getattr(again, name) == getattr(problem, name)
-
-
-def test_a_uniform_start_lies_in_the_half_cube() -> None:
-    x0 = make("softmax", x0="uniform", samples=100, clients=2).x0
-    assert np.abs(x0).max() < 0.5
-    assert abs(float(x0.mean())) < 6 * np.sqrt(1 / 12 / len(x0))
 
 
 @given(st.sampled_from(PARTITIONS), st.integers(1, 12), st.integers(0, 500))

@@ -1,9 +1,7 @@
 """Minimisers of empirical risks and their certificates."""
 
 import sys
-from pathlib import Path
 
-import numpy as np
 import pytest
 from problem_makers import make
 
@@ -42,19 +40,3 @@ def test_a_missing_solver_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(sys.modules, "cvxpy", None)
     with pytest.raises(MissingExtraError, match=r'pip install "boundlab\[solve\]"'):
         make("hinge", samples=50, clients=2).optimum()
-
-
-@pytest.mark.nightly  # by day tests/compare looks at MNIST
-def test_mnist_has_the_dimension_of_the_paper(data_folder: Path) -> None:
-    folder = f"idx:{data_folder / 'mnist'}"
-    problem = make(
-        "softmax", data=folder, samples=600, clients=5, partition="dirichlet", batch=32, nu=0.1, dtype="float32"
-    )
-    assert problem.d == 7850
-    assert problem.x0.dtype == np.float32
-    best = problem.optimum()
-    assert best.how.startswith("L-BFGS")
-    assert best.gap < 1e-8
-    constants = problem.constants()
-    assert constants["zeta"].value > 0
-    assert constants["L"].value > constants["mu"].value

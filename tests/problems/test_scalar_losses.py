@@ -64,24 +64,6 @@ def _exact(value: float) -> object:
     return numbers.rational(Fraction(value))
 
 
-@pytest.mark.parametrize("kind", ["huber", "lad"])
-@pytest.mark.parametrize("a", [Fraction(1, 3), Fraction(2)])
-def test_a_proximal_point_moves_by_the_slope_there(kind: str, a: Fraction) -> None:
-    """(r − s)/a is φ'(s), at a kink between its two sides."""
-    phi = loss_of(kind, numbers.rational(WIDTH))
-    for entry in POINTS:
-        s = phi.prox(numbers.rational(entry), numbers.rational(a), EXACT)
-        pull = (numbers.rational(entry) - s) / numbers.rational(a)
-        assert pull == phi.slope(s, EXACT) or (kind == "lad" and s == 0 and -1 <= pull <= 1)
-
-
-@pytest.mark.parametrize("width", [WIDTH, None])
-def test_a_step_of_exact_numbers_is_one_along_the_slope(width: Fraction | None) -> None:
-    problem, size = one_client(width), numbers.rational(Fraction(2, 7))
-    for x in exact_array(POINTS)[:, None]:
-        assert problem.descend(0, x, size) == x - size * problem.gradient(0, x)
-
-
 def test_a_ball_shrinks_by_a_step_on_the_quadratic_part() -> None:
     x, size = np.array([numbers.flint().arb(1, "1e-3")]), numbers.rational(Fraction(1, 4))
     [moved] = one_client(Fraction(2)).descend(0, x, size)

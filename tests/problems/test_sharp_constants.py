@@ -3,7 +3,6 @@
 from fractions import Fraction
 from typing import Any
 
-import mpmath
 import numpy as np
 import pytest
 from problem_makers import make
@@ -62,61 +61,3 @@ def test_how_loose_they_were() -> None:
     ).constants()
     assert 0.9 < found["R"].value < 1.1
     assert found["R"].how == "normal equations in rational numbers"
-
-
-def logistic(seed: int) -> Any:
-    """Return a logistic regression whose features differ in size by up to 10⁸, hardly regularised."""
-    rng = np.random.default_rng(seed)
-    d, size = int(rng.integers(1, 4)), 24
-    features = rng.normal(size=(size, d)) * 10.0 ** (rng.uniform(-4, 4, size=d) * rng.integers(2))
-    labels = rng.permutation([-1, 1] * (size // 2)).tolist()
-    return make(
-        "logistic", features=features.tolist(), targets=labels, clients=1, nu=float(10.0 ** rng.uniform(-14, 0)), x0=0.0
-    )
-
-
-def minimiser(problem: Any) -> tuple[mpmath.matrix, Any]:
-    """Return the minimiser of a logistic regression in 60 digits, by Newton's method, and its value."""
-    rows = [[mpmath.mpf(one) for one in row] for row in problem.total.X.tolist()]
-    signs, nu, size = [1 if y > 0 else -1 for y in problem.total.y], mpmath.mpf(problem.nu), len(rows)
-    x = mpmath.matrix(problem.optimum().x.tolist())
-    for _ in range(12):
-        gradient, hessian = nu * x, nu * mpmath.eye(problem.d)
-        for row, sign in zip(rows, signs, strict=True):
-            a = mpmath.matrix(row)
-            share = 1 / (1 + mpmath.exp(sign * (a.T * x)[0]))
-            gradient -= a * (sign * share / size)
-            hessian += (a * a.T) * (share * (1 - share) / size)
-        x -= mpmath.lu_solve(hessian, gradient)
-    assert mpmath.norm(gradient) < mpmath.mpf(10) ** -40
-    margins = [sign * (mpmath.matrix(row).T * x)[0] for row, sign in zip(rows, signs, strict=True)]
-    return x, sum(mpmath.log(1 + mpmath.exp(-m)) for m in margins) / size + nu * mpmath.norm(x) ** 2 / 2
-
-
-@pytest.mark.sweep(10)
-@pytest.mark.parametrize("seed", range(40))
-def test_a_minimiser_that_hardly_anything_regularises_is_known_as_well(seed: int) -> None:
-    problem = logistic(seed)
-    found, best = problem.constants(), problem.optimum()
-    with mpmath.workdps(60):
-        x, least = minimiser(problem)
-        away = mpmath.norm(x - mpmath.matrix(best.x.tolist()))
-        assert away <= best.distance
-        assert mpmath.norm(x) <= found["R"].value <= mpmath.norm(x) * 1.001
-        fallen = mpmath.log(2) - least
-        assert fallen <= found["F0"].value <= fallen + mpmath.mpf(10) ** -7
-
-
-def test_clients_that_hardly_anything_regularises_have_near_minimisers() -> None:
-    rng = np.random.default_rng(0)
-    features, labels = rng.normal(size=(48, 2)) * 1e3, rng.choice([-1, 1], size=48)
-    owners = [0] * 24 + [1] * 24
-    problem = make("logistic", features=features.tolist(), targets=labels.tolist(), owners=owners, nu=1e-12, x0=0.0)
-    parts = [
-        make("logistic", features=features[own].tolist(), targets=labels[own].tolist(), clients=1, nu=1e-12, x0=0.0)
-        for own in (slice(0, 24), slice(24, 48))
-    ]
-    with mpmath.workdps(60):
-        centre, _ = minimiser(problem)
-        truth = max(mpmath.norm(minimiser(one)[0] - centre) for one in parts)
-        assert truth <= problem.constants()["zeta"].value <= truth * 1.01

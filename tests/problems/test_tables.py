@@ -1,6 +1,5 @@
 """Tables of one's own: which columns are read, who owns a row, and that all media of a table say the same."""
 
-import json
 import pickle
 import sys
 from pathlib import Path
@@ -58,14 +57,6 @@ def test_columns_are_named_or_numbered_from_1_and_the_names_are_kept(table: str,
     assert data.features.tolist() == [[k + 0.5, k * k % 5] for k in range(6)]
     assert data.targets.tolist() == [0, 1, 0, 1, 0, 1]
     assert data.chosen == {"target": "label", "columns": ["a", "b"], "by": "device"}
-
-
-def test_features_are_by_default_all_columns_but_the_target_and_by(table: str) -> None:
-    data = load(f"csv:{table}", Wanted("label", (), "device"))
-    assert data.chosen["columns"] == ["time", "a", "b"]
-    (Path(table).parent / "plain.csv").write_text("1,2,0\n3,4,1\n")
-    plain = load(f"csv:{Path(table).parent / 'plain.csv'}", Wanted("1"))
-    assert (plain.chosen, plain.targets.tolist()) == ({"target": 1, "columns": [2, 3]}, [1.0, 3.0])
 
 
 @pytest.mark.parametrize(
@@ -134,15 +125,6 @@ def test_data_without_columns_have_none_to_choose(reader: str) -> None:
 # ---- clients ----------------------------------------------------------------------------------------------------
 
 
-def test_each_value_of_a_column_is_a_client_in_the_order_of_devices(table: str) -> None:
-    problem = problem_from(f"logistic:data=csv:{table},target=label,columns=[a,b],partition=column,by=device,nu=0.1")
-    assert device_order(["10", "9", "2"]) == ["2", "9", "10"]
-    assert problem.sizes.tolist() == [2, 2, 2]  # type: ignore[attr-defined]
-    low, high = 0.5, 5.5
-    starts = [problem.X[problem.rows(i)][0, 0] * (high - low) + low for i in range(3)]  # type: ignore[attr-defined]
-    assert starts == pytest.approx([3.5, 1.5, 0.5])
-
-
 @pytest.mark.parametrize("kind", ["logistic", "least-squares", "softmax", "hinge"])
 def test_a_table_split_by_a_column_is_the_problem_of_its_arrays_and_owners(table: str, kind: str) -> None:
     options = "target=label,columns=[a,b],partition=column,by=device,nu=0.1,scale=none"
@@ -155,15 +137,6 @@ def test_a_table_split_by_a_column_is_the_problem_of_its_arrays_and_owners(table
     }
     assert np.array_equal(read.optimum().x, same.optimum().x)
     assert read.optimum().value == same.optimum().value
-
-
-def test_a_split_by_a_column_is_rebuilt_and_travels(table: str) -> None:
-    problem = problem_from(f"logistic:data=csv:{table},target=4,columns=[2,5],partition=column,by=3,samples=5,seed=3")
-    spec = json.loads(json.dumps(problem.spec()))
-    assert (spec["target"], spec["columns"], spec["by"], spec["clients"]) == ("label", ["a", "b"], "device", 3)
-    for again in (build_problem(spec.pop("type"), spec), pickle.loads(pickle.dumps(problem))):  # noqa: S301
-        assert again.spec() == problem.spec()
-        assert np.array_equal(again.X, problem.X)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -223,32 +196,32 @@ ROWS = st.integers(1, 3).flatmap(
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_table_is_the_same_problem_in_every_medium(tmp_path: Path, rows: list[tuple[list[float], int, int]]) -> None:
     X, y, d = np.array([row[0] for row in rows]), [row[1] for row in rows], [row[2] for row in rows]
+    w = [1.0 + k % 3 for k in range(len(rows))]
     p = X.shape[1]
     names = [f"x{k}" for k in range(p)]
-    text = "".join(
-        ",".join(map(repr, [*row, target, by])) + "\n" for row, target, by in zip(X.tolist(), y, d, strict=True)
-    )
+    text = "".join(",".join(map(repr, [*row, *more])) + "\n" for row, *more in zip(X.tolist(), y, d, w, strict=True))
     (tmp_path / "plain.csv").write_text(text)
-    (tmp_path / "headed.csv").write_text(",".join([*names, "y", "d"]) + "\r\n" + text.replace("\n", "\r\n"))
-    np.savez(tmp_path / "own.npz", X=X, y=y, d=d)
-    np.savez_compressed(tmp_path / "flat.npz", **dict(zip(names, X.T, strict=True)), y=np.array(y), d=np.array(d))  # type: ignore[arg-type]
-    np.save(tmp_path / "own.npy", np.column_stack([X, y, d]))
-    parquet(tmp_path / "own.parquet", {**dict(zip(names, X.T, strict=True)), "y": y, "d": list(map(str, d))})
+    (tmp_path / "headed.csv").write_text(",".join([*names, "y", "d", "w"]) + "\r\n" + text.replace("\n", "\r\n"))
+    np.savez(tmp_path / "own.npz", X=X, y=y, d=d, w=w)
+    np.savez_compressed(tmp_path / "flat.npz", **dict(zip(names, X.T, strict=True)), y=y, d=d, w=w)  # type: ignore[arg-type]
+    np.save(tmp_path / "own.npy", np.column_stack([X, y, d, w]))
+    parquet(tmp_path / "own.parquet", {**dict(zip(names, X.T, strict=True)), "y": y, "d": list(map(str, d)), "w": w})
     split = "partition=column,nu=0.1"
     found = [
-        problem_from(f"least-squares:data={place}:{tmp_path / file},target={target},by={by},{split}")
-        for place, file, target, by in (
-            ("csv", "plain.csv", p + 1, p + 2),
-            ("csv", "headed.csv", "y", "d"),
-            ("npz", "own.npz", "y", "d"),
-            ("npz", "flat.npz", "y", "d"),
-            ("npy", "own.npy", p + 1, p + 2),
-            ("parquet", "own.parquet", "y", "d"),
+        problem_from(f"least-squares:data={place}:{tmp_path / file},target={target},by={by},sample_weight={w},{split}")
+        for place, file, target, by, w in (
+            ("csv", "plain.csv", p + 1, p + 2, p + 3),
+            ("csv", "headed.csv", "y", "d", "w"),
+            ("npz", "own.npz", "y", "d", "w"),
+            ("npz", "flat.npz", "y", "d", "w"),
+            ("npy", "own.npy", p + 1, p + 2, p + 3),
+            ("parquet", "own.parquet", "y", "d", "w"),
         )
     ]
     first = found[0]
+    assert first.d == p + 1  # with the intercept: weights are no feature
     for problem in found:
-        for key in ("X", "y", "sizes"):
+        for key in ("X", "y", "sizes", "relative"):
             assert np.array_equal(getattr(problem, key), getattr(first, key)), key
         spec = problem.spec()
         again = build_problem(spec.pop("type"), spec)
@@ -421,13 +394,3 @@ def test_what_comes_with_scikit_learn_is_found_by_its_name() -> None:
     assert "write sklearn:NAME" in message(lambda: load("sklearn:"))
     for name in ("files", "svmlight_file", "sample_image"):
         assert "brings no data set" in message(lambda name=name: load(f"sklearn:{name}"))
-
-
-def test_columns_of_what_comes_with_scikit_learn_have_names() -> None:
-    chosen = load("sklearn:iris", Wanted("petal width (cm)", ("sepal length (cm)", "2"), "target"))
-    assert chosen.features.shape == (150, 2)
-    assert chosen.devices == ("0", "1", "2")
-    assert chosen.chosen["columns"] == ["sepal length (cm)", "sepal width (cm)"]
-    assert load("sklearn:iris", Wanted(by="target")).chosen["target"] == "target"
-    assert "say which one is the target" in message(lambda: load("sklearn:linnerud"))
-    assert load("sklearn:linnerud", Wanted("Waist")).features.shape == (20, 5)

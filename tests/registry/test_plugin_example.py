@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from run_makers import tape_of
 
 from boundlab.case import build_delays, build_problem
 from boundlab.cli import invoke
 from boundlab.compare import compare as compare_plan
-from boundlab.errors import AssumptionError, SpecError
-from boundlab.execute import moments
+from boundlab.errors import AssumptionError
 from boundlab.instance import make_plan
 from boundlab.metrics import Series, metric
 from boundlab.registry import lookup
@@ -22,13 +20,6 @@ from boundlab.verdict import Verdict
 
 FOLDER = Path(__file__).parents[1] / "plugin_example"
 EXAMPLE, THEOREM = FOLDER / "example.py", FOLDER / "best.toml"
-KINDS = {
-    "algorithms": "myrennala",
-    "metrics": "best-gap",
-    "assumptions": "interpolation",
-    "checks": "stale",
-    "delays": "triangular",
-}
 # f_0 = x²/2 and f_1 = x², both least at 0: L = 2, mu = 1, R = 2. With alpha = 1/2 a gradient of client 0 halves x, one
 # of client 1 makes it 0, and the mean of both divides it by 4.
 SHARED = "quadratic:A=[[[1]],[[2]]],b=[[0],[0]],x0=[2]"
@@ -63,47 +54,11 @@ def test_one_of_each_takes_less_than_125_lines() -> None:
     assert len(EXAMPLE.read_text(encoding="utf-8").splitlines()) < 125
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_list_shows_each_with_its_origin(
-    kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.delenv("BOUNDLAB_PLUGINS")
-    assert invoke(["--plugin", str(EXAMPLE), "list", kind, "--json"]) == 0
-    found = {one["id"]: one for one in json.loads(capsys.readouterr().out)["entries"]}
-    assert found[KINDS[kind]]["from"] == str(EXAMPLE)
-    assert found[KINDS[kind]]["summary"]
-    assert invoke(["--plugin", str(EXAMPLE), "list", kind]) == 0
-    assert KINDS[kind] in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("batch", [1, 2, 5])
 def test_its_algorithm_conforms_under_its_delays_and_others(batch: int) -> None:
     algorithm, options = lookup("algorithms", "myrennala"), {"alpha": 0.5, "batch": batch}
     conform.algorithm(algorithm, options)
     conform.algorithm(algorithm, options, delays=[build_delays("triangular", {"spread": 3, "width": 1}, 3)])
-
-
-def test_stale_gradients_are_ignored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    # Client 0 sends two gradients at x = 2: x = 1. Client 1's is then stale (event 3); its next two make x = 0.
-    file = tmp_path / "case.json"
-    case = {
-        "algorithm": "myrennala",
-        "problem": {"type": "quadratic", "A": [[[1]], [[2]]], "b": [[0], [0]], "x0": [2]},
-        "parameters": {"alpha": 0.5, "batch": 2},
-        "events": [[1, 0], [2, 0], [3, 1], [4, 1], [5, 1], [6, 0]],
-    }
-    file.write_text(json.dumps(case))
-    assert invoke(["replay", str(file), "--json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
-    rows = shown if isinstance(shown, list) else shown["trajectory"]
-    assert [(row["k"], row["x"][0]) for row in rows] == [(0, 2.0), (1, 1.0), (1, 1.0), (1, 1.0), (2, 0.0), (2, 0.0)]
-
-
-def test_run_shows_its_algorithm_under_its_delays(capsys: pytest.CaptureFixture[str]) -> None:
-    options = ["--set", "alpha=0.5", "--delays", "triangular:width=0", "-k", "3", "-r", "1"]
-    assert invoke(["run", "myrennala", "--problem", SHARED, *options, "--set", "batch=2", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["metrics"]["gap"] == [[0.75 * 4.0 * 16.0**-k for k in range(4)]]  # x is divided by 4
 
 
 def test_its_theorem_holds_with_the_ratios_worked_out_by_hand(capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,15 +73,6 @@ def test_its_theorem_holds_with_the_ratios_worked_out_by_hand(capsys: pytest.Cap
     assert compare(THEOREM, SHARED, "--set", "batch=2", "--delays", "triangular:width=0", "--json") == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [row["upper"] for row in rows] == pytest.approx([3.0 * 16.0**-k for k in range(5)], rel=1e-12)
-
-
-def test_a_false_claim_of_its_kind_is_refuted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    # On one function ½x² with alpha = 1/2 both sides are 2·4^-k; two thirds of it are too few.
-    one = "quadratic:A=[[[1]],[[1]]],b=[[0],[0]],x0=[2]"
-    assert compare(THEOREM, one) == 0
-    capsys.readouterr()
-    assert compare(changed(tmp_path, ("L*R**2/2", "L*R**2/3")), one, "--json") == 1
-    assert json.loads(capsys.readouterr().out)["rows"][0]["ratio"] == pytest.approx(1.5, rel=1e-12)
 
 
 def test_a_best_iterate_does_not_get_worse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -196,12 +142,6 @@ def test_no_engine_takes_the_best_iterate_for_a_mean(tmp_path: Path, capsys: pyt
     assert f"no exact engine applies: {no_mean}" in capsys.readouterr().err
     assert compare(noisy, NOISY, "--exact") == 2
     assert "needs a mean of recorded quantities, not best-gap" in capsys.readouterr().err
-
-
-def test_moments_refuse_a_metric_that_is_no_mean() -> None:
-    tape = tape_of("gd", {"alpha": 0.5}, 1, 2, "deterministic")
-    with pytest.raises(SpecError, match=r"moments need .* which best-gap is not"):
-        moments.conditional(metric("best-gap"), build_problem("quadratic", {}), tape, 1.0, np.array([2]))
 
 
 def test_rounding_is_no_refutation_of_a_best_iterate() -> None:

@@ -9,7 +9,7 @@ import pytest
 from own_theorem import own_theorem
 from statements import statement, statement_file
 
-from boundlab import assumptions, metrics
+from boundlab import metrics
 from boundlab.assumptions import assumption
 from boundlab.cli import invoke
 from boundlab.errors import SpecError
@@ -131,20 +131,6 @@ def test_beside_a_built_in_object_stand_those_of_its_entry_point_and_of_plug_ins
 def test_an_unknown_id_is_answered_with_the_nearest():
     with pytest.raises(SpecError, match=r"unknown delay model 'exponentiel'; did you mean exponential\?"):
         lookup("delays", "exponentiel")
-
-
-@pytest.mark.parametrize(("choices", "find"), [(metrics.choices, metrics.metric), (assumptions.choices, assumption)])
-def test_for_an_id_that_is_built_in_only_plug_ins_are_asked_whether_they_take_it(choices, find, monkeypatch):
-    def loaded(*_arguments):
-        raise AssertionError("a module was loaded")
-
-    monkeypatch.delenv("BOUNDLAB_PLUGINS", raising=False)
-    monkeypatch.setattr("boundlab.registry._rows", loaded)
-    for name, item in choices("gap" if find is metrics.metric else "convex").items():
-        assert find(name) is item
-    for ask in (choices, find):
-        with pytest.raises(AssertionError, match="a module was loaded"):
-            ask("of a plug-in")
 
 
 def test_a_broken_entry_point_is_a_row_and_takes_no_other_down(package, capsys):
@@ -283,13 +269,6 @@ def test_the_same_id_in_a_file_and_in_boundlab_is_refused(file):
     with pytest.raises(SpecError, match=r"two packages register theorem area\.theorem8: boundlab and .*mine\.py"):
         lookup("theorems", "area.theorem8")
     assert [row.reason for row in catalogue("theorems") if row.reason] == ["boundlab registers the same id"]
-
-
-def test_the_page_names_every_kind():
-    page = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text(encoding="utf-8")
-    for kind in KINDS:
-        assert f"`boundlab.{kind}`, `{kind}`" in page
-        assert f"`{TYPES[kind].replace(':', '.')}`" in page or kind == "checks"
 
 
 def test_a_file_that_changes_twice_within_a_second_is_read_each_time(

@@ -11,7 +11,7 @@ from sympy.polys.rings import PolyElement, ring
 
 from boundlab.errors import UndecidedError
 from boundlab.formulas.symbols import DOMAINS, SYMBOLS, symbol
-from boundlab.formulas.written import expand, predicted, size, substitute
+from boundlab.formulas.written import expand, predicted, substitute
 from boundlab.signs import Cut, Prover, _below_means, covers, find_cover, polynomial_sign, vanishes
 
 a, b, c = (symbol(name) for name in ("sigma", "zeta", "R"))
@@ -257,11 +257,3 @@ def test_what_would_be_too_long_is_refused_before_it_is_made() -> None:
     K = symbol("K")
     with pytest.raises(UndecidedError, match="bits"):
         substitute(K**K**K, {K: sympy.Integer(400)})
-
-
-def test_the_size_of_a_formula_counts_equal_parts_each_time() -> None:
-    whole = a + b
-    for _ in range(10):
-        whole = sympy.sqrt(1 + whole) + sympy.exp(whole)
-    assert size(whole) > 2**10
-    assert size(a + a * b, {a: 10}) == 10 + 10 + 1 + 2

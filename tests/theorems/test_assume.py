@@ -13,14 +13,13 @@ from boundlab.errors import AssumptionError, BoundlabError, SpecError
 from boundlab.exact import evaluate
 from boundlab.falsify import falsify
 from boundlab.formulas.symbols import SYMBOLS
-from boundlab.instance.fitting import CompareOptions, fitting
+from boundlab.instance.fitting import CompareOptions
 from boundlab.prove.settings import setting_of
 from boundlab.theorems import core, inequality, load_theorem
 from boundlab.verdict import Verdict
 from boundlab.worst_case import worst_case
 
 FILES = Path(__file__).parents[2] / "benchmarks" / "literature" / "theorems"
-NAMES = ("karimi-2016.1", "karimi-2016.4", "khaled-2023.2", "khaled-2023.abc-pl", "nedic-2001.2.4", "zhang-2013.rsi")
 MU = {"mu_pl": {"meaning": "PL constant", "domain": "positive", "units": [1, -2], "side": "lower"}}
 PL = {
     "assumptions": "smooth bounded-below",
@@ -128,13 +127,6 @@ def test_inequalities_are_made_in_python_too(tmp_path):
     assert inequality("slope >= 2*mu*gap", SYMBOLS) == inequality("slope >= 2*mu*gap")
 
 
-def test_pages_and_latex_say_it(tmp_path):
-    theorem = of_literature("khaled-2023.abc-pl")
-    assert r"\mathbb{E}\|g(x)\|^2 \le" in theorem.latex()
-    assert theorem.as_dict()["assume"]["pl"] == "slope >= 2*mu_pl*gap"
-    assert any(one.of == "the inequality pl" for one in core(theorem).symbols)
-
-
 def test_a_condition_that_an_inequality_implies_is_no_suspicion():
     """alpha·mu_pl ≤ mu_pl/L ≤ 1 follows from the inequality and smoothness, which no draw of numbers knows."""
     (found,) = (
@@ -149,31 +141,6 @@ def test_worst_case_and_proofs_refuse_by_its_name(tmp_path):
         worst_case(theorem, iterations=1)
     with pytest.raises(SpecError, match=r"know no inequalities that hold at every x: pl \(assume\)"):
         setting_of(theorem)
-
-
-@pytest.mark.sweep(6)
-@pytest.mark.parametrize("name", NAMES)
-def test_true_ones_hold_where_they_are_certified(name):
-    theorem = of_literature(name)
-    one = next(each for each in fitting(theorem, 6) if each.problem.startswith("quadratic"))
-    found = compare(one.plan(trials=2), trials=10, seed=0)
-    assert found.verdict in (Verdict.HOLDS, Verdict.CONSISTENT)
-    assert all(reading.certified for reading in found.plan.symbols)
-
-
-@pytest.mark.parametrize(
-    "problem",
-    [
-        "quadratic:A=[[[1,0],[0,20]]],b=[[0,0]],x0=[0,0]",
-        "quadratic:A=[[[1,0],[0,20]]],b=[[0,0]],sigma=1,x0=[0,0]",
-        "quadratic:A=[[[2,0],[0,1]],[[1,0],[0,3]]],b=[[0,1],[1,0]],x0=[2,1],sigma=0.5",
-        "quadratic:A=[[[1,0],[0,0]],[[0.5,0],[0,1]]],b=[[0,0],[1,1]],x0=[3,3],sigma=0.5",
-    ],
-)
-def test_noise_flat_clients_and_starts_at_the_minimiser(problem):
-    theorem = of_literature("khaled-2023.abc-pl")
-    found = compare(CompareOptions(theorem, problem, iterations=10).plan(trials=2), trials=10, seed=0)
-    assert found.verdict in (Verdict.HOLDS, Verdict.CONSISTENT)
 
 
 def test_a_word_never_refutes_and_never_holds(tmp_path):

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 from core_files import as_toml
-from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from statements import statement
 
 import boundlab as bl
 from boundlab.cli import invoke
-from boundlab.errors import BoundlabError, SpecError
+from boundlab.errors import SpecError
 from boundlab.registry import lookup, registered
 from boundlab.theorems import core, load_theorem, over, words_of_core
 
@@ -103,29 +102,6 @@ def test_what_cancels_in_a_formula_is_demanded_still(tmp_path: Path) -> None:
     assert core(again(tmp_path, mine)) == found
 
 
-@pytest.mark.sweep(4)
-@pytest.mark.parametrize(
-    ("name", "delays"),
-    [
-        ("classics.gd.convex", "deterministic"),
-        ("classics.delayed-sgd", "exponential"),
-        ("classics.sgd.heterogeneous", "exponential"),
-        ("fedbuff.rf2", "exponential"),
-        ("classics.incremental", "deterministic"),
-        ("area.theorem8.repaired", "iid:p_s=0.5"),
-    ],
-)
-def test_two_files_with_the_same_core_get_the_same_answer(name: str, delays: str, tmp_path: Path) -> None:
-    theorem = load_theorem(name)
-    problem = "lad:clients=2,dimension=1,x0=3" if "lipschitz" in theorem.assumptions else "quadratic:clients=2,sigma=0"
-    problem = "huber:clients=2,dimension=1,x0=3" if name == "fedbuff.rf2" else problem
-    problem = problem.replace("clients=2", "clients=1") if "one-function" in theorem.assumptions else problem
-    found = [bl.compare(one, problem, delays, iterations=12, trials=8) for one in (theorem, again(tmp_path, theorem))]
-    one, other = (result.as_dict() for result in found)
-    assert one["core"] == other["core"] == core(theorem).sha256
-    assert [one[key] for key in ("rows", "verdict", "values")] == [other[key] for key in ("rows", "verdict", "values")]
-
-
 # Who checks or shows the words of the file itself.
 OF_THE_FILE = {
     "checks/scope.py",
@@ -151,70 +127,6 @@ def test_the_hash_is_of_no_words_of_help() -> None:
     help_ = lookup("algorithms", "gd").parameters.values()
     assert not any(words in core(theorem).json for words in help_)
     assert "boundlab." not in core(theorem).json
-
-
-OWN = ("g", "kappa_1", "Lambda")
-BOUNDS = ("L*R**2/K", "R**2*tau_max/(tau_max - 1)", "g*R**2/(1 - g)", "R**2*log(kappa_1)", "sqrt(R**2 + zeta**2)*L")
-CONDITIONS = ("alpha <= 1/L", "1/(K - 1) <= 1", "g <= 1/2", "alpha*L <= 1/(1 + tau_max)")
-
-
-@st.composite
-def statements(draw: st.DrawFn) -> str:
-    """Draw a file: any algorithm, left side, options left open or not, assumptions, conditions with denominators."""
-    name = draw(st.sampled_from(sorted(registered("algorithms"))))
-    algorithm = lookup("algorithms", name)
-    rate = algorithm.step_size_symbols[0]
-    options = {}
-    for option, values in algorithm.examples(3).items():
-        if option != rate and draw(st.integers(0, 2)) == 0:
-            options[option] = draw(st.sampled_from(["any", *(one for one in values if one)]))
-    if draw(st.booleans()):
-        options["*"] = "any"
-    about = draw(st.sampled_from(["", 'about = "each schedule"', 'about = "the mean"']))
-    some = st.lists(st.sampled_from(["smooth", "convex", "minimiser", "bounded-variance", "composite"]), unique=True)
-    limits = draw(st.lists(st.sampled_from(CONDITIONS), unique=True, max_size=2))
-    lines = [
-        'id = "drawn"',
-        f'algorithm = "{name}"',
-        f'metric = "{draw(st.sampled_from(sorted(registered("metrics"))))}"',
-        f"first = {draw(st.integers(0, 1))}",
-        about,
-        f"assumptions = {json.dumps(draw(some))}",
-        f"conditions = {json.dumps([one.replace('alpha', rate) for one in limits])}",
-        "[options]",
-        *(f"{json.dumps(key)} = {json.dumps(value)}" for key, value in options.items()),
-        "[parameters]",
-        "[step]",
-        f'{rate} = "{draw(st.sampled_from(["1/L", "g/L", f"{rate}", "1/(L*(1 + n))"]))}"',
-        "[terms]",
-        *(
-            f'{json.dumps(f"part {place}")} = "{term}"'
-            for place, term in enumerate(draw(st.lists(st.sampled_from(BOUNDS), min_size=1, max_size=3, unique=True)))
-        ),
-        *(
-            line
-            for own in OWN
-            for line in (f"[symbols.{own}]", f'meaning = "{own}"', 'domain = "positive"', "units = [0, 0]")
-        ),
-    ]
-    return "\n".join(lines)
-
-
-@pytest.mark.nightly
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
-@given(text=statements())
-def test_elaborating_what_a_drawn_statement_prints_is_the_identity(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "drawn.toml"
-    path.write_text(text, encoding="utf-8")
-    try:
-        theorem = load_theorem(str(path))
-    except BoundlabError:
-        assume(False)
-    found = core(theorem)
-    assert core(again(tmp_path, theorem)) == found
-    assert [one.id for one in found.options] == list(lookup("algorithms", theorem.algorithm).parameters)
 
 
 @pytest.mark.sweep(10)

@@ -60,11 +60,3 @@ def test_no_word_is_cut(most: int) -> None:
     assert found.endswith("…")
     whole = found[:-1].split()
     assert whole == text.split()[: len(whole)] or most <= len("the")
-
-
-def test_bare_boundlab_says_how_to_begin(capsys: pytest.CaptureFixture[str]) -> None:
-    assert invoke([]) == 0
-    bare = capsys.readouterr().out
-    assert "boundlab --help lists all commands" in bare
-    assert invoke(["--help"]) == 0
-    assert "compare" in capsys.readouterr().out

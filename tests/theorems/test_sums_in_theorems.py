@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import sympy
 from core_files import as_toml
-from hypothesis import given, settings, strategies as st
 from sympy import Rational, S
 
 import boundlab as bl
@@ -27,7 +25,6 @@ from boundlab.formulas.symbols import symbol
 from boundlab.instance import Plan
 from boundlab.instance.fitting import CompareOptions
 from boundlab.metrics import (
-    INDEX,
     METRICS,
     QUANTITIES,
     Quantity,
@@ -42,7 +39,7 @@ from boundlab.metrics import (
 from boundlab.options import Options
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt
-from boundlab.theorems import FormulaBound, Theorem, at_steps, core, load_theorem
+from boundlab.theorems import Theorem, core, load_theorem
 from boundlab.verdict import Verdict
 from boundlab.worst_case import worst_case
 from boundlab.worst_case.specification import ask as question
@@ -116,15 +113,6 @@ def test_a_left_side_is_what_its_words_say_in_floats_and_in_fractions(tmp_path: 
         assert worst >= expected
 
 
-@pytest.mark.parametrize("name", COMPOSED)
-def test_a_core_with_a_left_side_of_its_own_is_written_and_read_again(tmp_path: Path, name: str) -> None:
-    theorem, path = theorem_of(tmp_path, COMPOSED[name][0]), tmp_path / "again.toml"
-    path.write_text(as_toml(core(theorem)), encoding="utf-8")
-    assert core(load_theorem(str(path))).sha256 == core(theorem).sha256
-    others = {core(theorem_of(tmp_path, words)).sha256 for words, _ in COMPOSED.values()}
-    assert len(others) == len(COMPOSED)
-
-
 @pytest.mark.parametrize("name", [name for name, one in METRICS.items() if not one.over.at_mean])  # no file composes it
 def test_a_metric_is_the_left_side_that_its_factors_make(tmp_path: Path, name: str) -> None:
     metric = METRICS[name]
@@ -134,25 +122,6 @@ def test_a_metric_is_the_left_side_that_its_factors_make(tmp_path: Path, name: s
     put_together = theorem_of(tmp_path, left(quantity=quantity, over=metric.over.id, index=index))
     named = theorem_of(tmp_path, f'metric = "{name}"')
     assert core(put_together).sha256 == core(named).sha256
-
-
-@pytest.mark.nightly
-@given(numbers=st.lists(st.fractions(0, 50, max_denominator=40), min_size=5, max_size=5).filter(any))
-@settings(max_examples=30, deadline=None)
-def test_the_shares_of_a_mean_are_its_weights_divided_by_their_sum(numbers: list[Fraction]) -> None:
-    k = INDEX["K"]
-    weights = sum((value * _at(k, j) for j, value in enumerate(numbers)), start=0 * k)
-    metric = valued(compose("gap", "mean", weights=weights), lambda _: None, 5, "mine")
-    shares = metric.over.shares(5)
-    assert shares is not None
-    assert list(shares) == [one / sum(numbers) for one in numbers]
-
-
-def _at(k: Any, j: int) -> Any:
-    """Return a formula that is 1 at j and 0 at the other whole numbers."""
-    from sympy import Abs, Max
-
-    return Max(0, 1 - Abs(k - j))
 
 
 LATER = {  # the first K at which a model counts, for two clients
@@ -267,24 +236,6 @@ def test_a_decay_by_its_formula_is_the_one_by_its_name(tmp_path: Path, formula: 
     assert np.array_equal(by_name[-1:], by_formula[-1:])
 
 
-@pytest.mark.parametrize(
-    ("step", "message"),
-    [
-        ("Min(1/L, 2/(L*(k - 3)))", "step.alpha must be > 0, got Min"),
-        ("1/(L*(tau + 1))", "steps of gd do not depend on tau"),
-        ("Min(k/L, R/B)", "at k = 0; there a step has the size alpha"),
-        ("1/(L*(k - 2)**2)", "no step is negative or infinite"),
-        ("(log(k + 2))/L", "neither a fraction nor the root of one"),
-        ("(2 - k)/L", "no step is negative or infinite"),
-        ("k/(k*L)", "is 0 at k = 0, and the step has no value there"),
-        ("(T - k)/(L*(T + 1))", "the horizon in it is K"),
-    ],
-)
-def test_a_step_that_no_algorithm_takes_is_one_line(tmp_path: Path, step: str, message: str) -> None:
-    with pytest.raises(BoundlabError, match=message):
-        bl.compare(theorem_of(tmp_path, LAST, step=step), BOWL, iterations=6, trials=2)
-
-
 def test_a_decay_of_the_horizon_alone_multiplies_every_step() -> None:
     read = lookup("algorithms", "gd").read
     told = read(Options("gd", {"alpha": "1", "decay": "1/K", "K": "4"}))
@@ -294,11 +245,6 @@ def test_a_decay_of_the_horizon_alone_multiplies_every_step() -> None:
 def test_nothing_else_reads_a_step_that_depends_on_k(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="another one at each k"):
         theorem_of(tmp_path, LAST, step="1/(L*(k + 1)**2)", bound="R**2/alpha")
-
-
-def test_the_index_is_no_symbol(tmp_path: Path) -> None:
-    assert "k" not in theorem_of(tmp_path, left(quantity="gap", over="average", weights="k + 1")).inputs()
-    assert symbol("K") not in INDEX.values()
 
 
 @pytest.mark.nightly
@@ -396,39 +342,6 @@ def test_reshuffling_is_attained_by_two_parabolas(tmp_path: Path) -> None:
     assert compared.bound[-1] == pytest.approx(0.25)
 
 
-@pytest.mark.nightly
-def test_a_smaller_sum_is_refuted_and_the_printed_one_is_not(tmp_path: Path) -> None:
-    false = RESHUFFLING.replace("mean_i(G_star[i]**2)", "min_i(G_star[i]**2)/2")
-    assert bl.falsify(theorem_from(tmp_path, false), candidates=200).verdict == "violated"
-    assert bl.falsify(theorem_from(tmp_path, RESHUFFLING), candidates=200).verdict == "inconclusive"
-
-
-@settings(deadline=None)
-@given(
-    K=st.integers(1, 6), alpha=st.fractions(Fraction(1, 8), 2), decay=st.sampled_from(["1/(k + 2)", "2**(-k)", "none"])
-)
-def test_any_steps_are_those_of_the_run(
-    tmp_path_factory: pytest.TempPathFactory, K: int, alpha: Fraction, decay: str
-) -> None:
-    theorem = theorem_from(tmp_path_factory.mktemp("steps"), ANY_STEPS)
-    assert theorem.reads_steps
-    factor = sympy.S.One if decay == "none" else sympy.sympify(decay, {"k": next(iter(_index()))})
-    at = at_steps(theorem, theorem.symbols["alpha"].symbol * factor)
-    steps = [
-        alpha * Fraction({"none": 1, "1/(k + 2)": Fraction(1, k + 2), "2**(-k)": Fraction(1, 2**k)}[decay])
-        for k in range(K)
-    ]
-    right = (9 + 4 * sum(one**2 for one in steps)) / (2 * sum(steps))
-    found = at.evaluate(R=3, B=2, K=K, alpha=float(alpha)).total
-    assert float(found) == pytest.approx(float(right), rel=1e-12)
-
-
-def _index() -> set[sympy.Symbol]:
-    from boundlab.metrics import INDEX
-
-    return {INDEX["K"]}
-
-
 @pytest.mark.parametrize("decay", ["none", "sqrt", "1/(k + 2)", "1/(k + 1)**2"])
 def test_a_run_with_a_decay_is_compared_with_its_own_steps(tmp_path: Path, decay: str) -> None:
     theorem = theorem_from(
@@ -462,13 +375,6 @@ def test_steps_that_a_file_writes_as_a_formula_are_put_in(tmp_path: Path) -> Non
     values = {"R": 3.0, "B": 2.0, "K": 7}
     assert float(one.evaluate(values).total) == pytest.approx(float(other.evaluate(values).total), rel=1e-14)
     assert one.bound == other.bound
-
-
-@pytest.mark.parametrize("text", [RESHUFFLING, ANY_STEPS])
-def test_the_core_written_out_is_read_back(tmp_path: Path, text: str) -> None:
-    theorem = theorem_from(tmp_path, text)
-    again = theorem_from(tmp_path, as_toml(core(theorem)))
-    assert core(again).sha256 == core(theorem).sha256
 
 
 @pytest.mark.parametrize(
@@ -621,17 +527,6 @@ def test_a_lyapunov_function_has_one_value_however_it_is_found(name: str, p: str
 
 
 @pytest.mark.parametrize("name", LYAPUNOV)
-def test_at_the_start_a_lyapunov_function_is_that_of_the_paper(name: str) -> None:
-    step, by_hand = BY_HAND[name]
-    plan = plan_of(name, "1/4", 2)
-    start = left_side(*plan.random_run, 2, [0]).value[0]
-    assert start == pytest.approx(float(by_hand(step, Fraction(1, 4), 0)), rel=1e-14)
-    # (4 − 3)² and the squared distances of (∇f_i(4)) = (4, 0), or of h = 0, from (3, −3).
-    spread = {LYAPUNOV[0]: 4 * step**2 * 4 * 5, LYAPUNOV[1]: step**2 * 16 * 9}[name]
-    assert start == pytest.approx(1 + float(spread), rel=1e-14)
-
-
-@pytest.mark.parametrize("name", LYAPUNOV)
 def test_each_schedule_has_its_own_number_in_fractions_and_in_floats(name: str) -> None:
     events = {"kovalev-2020.lyapunov": [[1, 0, 1], [2, 1, 0]], "mishchenko-2022.lyapunov": [[1, "s", 0], [2, "s", 1]]}
     told = replace(theorem(name), about="each schedule")
@@ -718,15 +613,6 @@ def test_terms_of_other_units_fail_a_check() -> None:
     wrong = replace(good, left_side=compose_sum([first, replace(second, times=1 / symbol("p_c") ** 2)]))
     (found,) = (one for one in check(wrong) if one.id == "units.left")
     assert (found.verdict, found.witness) == ("failed", "(p_c**(-2))·control has units (2, −2), not (0, 2)")
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", LYAPUNOV)
-def test_true_sums_survive_a_search_and_one_half_of_them_does_not(name: str) -> None:
-    true = theorem(name)
-    assert not falsify(true, limit=40, jobs=1).violated
-    terms = {key: one / 2 for key, one in true.bound.expressions().items()}
-    assert falsify(replace(true, id="half", bound=FormulaBound(terms)), limit=40, jobs=1).violated
 
 
 def test_control_variates_under_noise_are_sampled_and_nothing_else() -> None:
