@@ -458,8 +458,8 @@ def _described(audit: Evidence, columns: dict[str, _Column], result: Comparison 
     worst = max(range(len(xs)), key=lambda row: ratio[row])
     return (
         f"Left side and bound of {audit.theorem.id} on {_first(result).plan.problem.id} from {counter} = {xs[0]:g} to "
-        f"{xs[-1]:g}. At {counter} = {xs[worst]:g} the left side {left[worst]:.4g} is nearest to, or most above, the "
-        f"bound {bound[worst]:.4g}: {ratio[worst]:.4g} of it."
+        f"{xs[-1]:g}. At {counter} = {xs[worst]:g} the left side {left[worst]:.4g} is {ratio[worst]:.4g} times the "
+        f"bound {bound[worst]:.4g}, the largest ratio."
     )
 
 

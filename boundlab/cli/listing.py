@@ -117,7 +117,14 @@ def _has(word: str | None, *texts: str) -> bool:
 
 def _found(rows: list[T], word: str | None, what: str) -> list[T]:
     if word is not None and not rows:
-        raise SpecError(f"none of the {what} has {word!r} in its id or its summary; boundlab list {what} shows all")
+        from boundlab.registry import find
+
+        about = f"; boundlab list theorems --for {word} lists those that apply to this problem"
+        known = what == "theorems" and find("problems", word) is not None
+        raise SpecError(
+            f"none of the {what} has {word!r} in its id or its summary; boundlab list {what} shows all"
+            + (about if known else "")
+        )
     return rows
 
 

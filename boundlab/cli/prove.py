@@ -34,7 +34,7 @@ def prove(
     ] = None,
     search: Annotated[
         bool,
-        option.named("--search", "Search for a proof of a theorem (ID or FILE.toml), and write NAME_proof.py."),
+        option.named("--search", "Search for a proof of a theorem about gd (ID or FILE.toml); write NAME_proof.py."),
     ] = False,
     script: option.With = None,
     axioms: Annotated[

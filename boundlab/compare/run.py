@@ -294,7 +294,7 @@ def _range(plan: Plan) -> MetricEnclosure | None:
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Horizons(Tabular):
-    """Comparisons at several horizons, each a run of its own, judged together.
+    """Comparisons at several horizons, a separate run for each, judged together.
 
     Parameters
     ----------

@@ -157,7 +157,7 @@ def expectation(plan: Plan, *, unasked: bool = False) -> tuple[Enclosure, str] |
         predicted = operations(*plan.random_run, iterations=plan.iterations)
         if predicted > AFFORDABLE:
             return None
-        words += f"; {predicted:.1g} operations predicted, up to {AFFORDABLE:.0e} are done unasked"
+        words += f"; {predicted:.1g} operations predicted, limit {AFFORDABLE:.0e}"
     try:
         return left_side(*plan.random_run, iterations=plan.iterations, ks=plan.ks), words
     except UndecidedError:

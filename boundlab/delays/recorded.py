@@ -249,6 +249,10 @@ def _header(path: Path, row: Sequence[str], columns: Mapping[str, str]) -> dict[
             more = f": columns are separated by commas, not by {other[0]!r}"
         elif "duration" in names:
             more = "; boundlab docs data#durations-alone fits durations without arrivals"
+        elif numbers := [name for name in names if _stamp(name) is not None]:
+            raise SpecError(
+                f"trace {path}, line 1: {numbers[0]} is no name of a column: the first row names the columns"
+            )
         raise SpecError(f"trace {path}, line 1: there is no column {missing[0]!r}; {nearest(missing[0], names)}{more}")
     return {key: names.index(one) for key, one in called.items() if one in names}
 

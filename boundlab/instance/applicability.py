@@ -27,7 +27,7 @@ from boundlab.metrics import MEAN, Metric, Proved, Quantity, of_models, range_of
 from boundlab.objective import Constant, Optimum, Problem, Wrapped
 from boundlab.objective.confinement import InvariantBall, InvariantSet, InvariantSets, Pull, plain
 from boundlab.randomness import Floats, Ints
-from boundlab.theorems import Theorem, about_each, form_along_run, over
+from boundlab.theorems import Theorem, about_each, form_along_run, load_theorem, over
 
 # From sets that no step leaves to the range of a left side.
 #
@@ -346,6 +346,19 @@ def applying(theorem: Theorem, problem: Problem, beyond: Sequence[str]) -> Theor
     return form
 
 
+def _require(problem: Problem, assumed: Assumption, theorem: Theorem) -> None:
+    """Raise AssumptionError if a problem does not meet an assumption; it names the repairs that ask less."""
+    try:
+        problem.require(assumed.id, theorem.id)
+    except AssumptionError as error:
+        forms = [form_along_run(load_theorem(one)) for one in theorem.repaired_by]
+        less = [form.id for form in forms if form is not None and {*assumed.defines} & form.points.keys()]
+        if not less:
+            raise
+        told = f"true instead, with {assumed.id} along the run only: {', '.join(less)}"
+        raise AssumptionError(f"{error}; {told}") from None
+
+
 def asked_of(theorem: Theorem) -> tuple[Assumption, ...]:
     """Return the assumptions that problem and run are asked about: those whose constants a run shows are met there.
 
@@ -453,7 +466,7 @@ def check(
             continue
         if assumed.of == "functions":
             if name not in beyond:
-                problem.require(name, theorem.id)
+                _require(problem, assumed, theorem)
             elif reason := problem.why_not(name):
                 outside[name] = f"{name} is not met: problem {problem.id}: {reason}"
             if assumed.along and name in beyond:
@@ -518,9 +531,9 @@ def defined(
             f"it does not go beyond {' and '.join(sorted(failing))}"
         )
     if needed:
-        words = "; ".join(theorem.symbols[name].describe() for name in needed)
+        words = ", ".join(f"{name}, the {theorem.symbols[name].meaning}" for name in needed)
         raise SpecError(
-            f"{theorem.id} goes beyond {' and '.join(sorted(failing))} on your word for {words}: set "
+            f"beyond {' and '.join(sorted(failing))} the bound of {theorem.id} takes your word for {words}: set "
             f"{', '.join(f'{name}=…' for name in needed)}"
         )
     sizes = [symbol for name in theorem.core.errors for symbol in assumption(name).defines]

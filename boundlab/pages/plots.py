@@ -412,7 +412,7 @@ def draw_comparison(
         for each in (axes, below) if below is not None else (axes,):
             each.set_xticks(picture.own.across, [f"{k:g}" for k in picture.own.across], minor=False)
             each.set_xticks([], minor=True)
-    horizons = f"horizon ${counter}$, each a run of its own"
+    horizons = f"horizon ${counter}$, a separate run for each"
     events = horizons if several else _counted(first, "iterations" if one else "iteration $k$")
     _name(axes, below, first, found.headline, _TIMES if timed else events)
     return axes

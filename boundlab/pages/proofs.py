@@ -73,6 +73,8 @@ def _open(outcome: Outcome) -> Iterator[str]:
         yield f"{step.name} ({step.status.value}): {step.how}\n  steps that depend on it: {below}"
     if found and (known := letters(outcome, *found)):
         yield "the letters in these steps:\n" + "\n".join(f"  {one}: {meaning}" for one, meaning in known.items())
+    if found and outcome.unlike:
+        yield f"the theorem of these steps states more; yours may need it, too: {'; '.join(outcome.unlike)}"
 
 
 def axioms_page(outcome: Outcome) -> list[Block]:

@@ -692,7 +692,10 @@ _PROVED = "proved"
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Outcome(Result):
-    """What came of a proof; ``checker`` gives the second opinion, when it is asked for."""
+    """What came of a proof; ``checker`` gives the second opinion, when it is asked for.
+
+    ``unlike`` is what the theorem of the script states and this one, which takes its steps, does not.
+    """
 
     script: Script
     steps: tuple[Step, ...]
@@ -700,6 +703,7 @@ class Outcome(Result):
     kernel: Kernel = field(repr=False)
     setting: Setting | None = field(default=None, repr=False)
     checker: Callable[["Outcome"], Finding] | None = field(default=None, repr=False, compare=False)
+    unlike: tuple[str, ...] = field(default=(), repr=False)
 
     @cached_property
     def opinion(self) -> Finding | None:
@@ -747,7 +751,7 @@ class Outcome(Result):
 
     def line(self) -> str:
         """Return the verdict."""
-        return f"{self.script.id}, {len(self.steps)} steps: {self.verdict}"
+        return f"{self.script.id}, {len(self.meant)} steps: {self.verdict}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields; without times, so that two runs give the same."""

@@ -34,7 +34,9 @@ def run(script: Script, theorem: Theorem | None = None, *, witnesses: bool = Fal
     SpecError
         If there is no such theorem, or proofs do not know its algorithm.
     """
+    unlike: tuple[str, ...] = ()
     if theorem is not None:
+        unlike = _unlike(script, theorem)
         title, source = theorem.title or script.summary, f"the steps of {script.id} ({script.source})"
         script = replace(script, id=theorem.id, summary=title, source=source, proves=theorem.id, printed=False)
     elif script.proves:
@@ -52,7 +54,21 @@ def run(script: Script, theorem: Theorem | None = None, *, witnesses: bool = Fal
         # A script that nobody registers may be written for another algorithm's theorem, whose setting has other parts.
         told = f"{type(error).__name__}: {error}"
         proof.stop(f"the script does not fit {script.proves or 'what it is about'}: {' '.join(told.split())[:200]}")
-    return Outcome(script, tuple(proof.steps), proof.conclusion, kernel, setting, second_opinion)
+    return Outcome(script, tuple(proof.steps), proof.conclusion, kernel, setting, second_opinion, unlike)
+
+
+def _unlike(script: Script, theorem: Theorem) -> tuple[str, ...]:
+    """Return what the theorem of a registered proof states, and another one that takes its steps does not."""
+    if not script.proves or find("theorems", script.proves) is None:
+        return ()
+    model = load_theorem(script.proves)
+    stated = {(one.quantity, one.limit) for one in theorem.conditions}
+    return (
+        *(f"assumptions: {name}" for name in sorted(model.core.assumed - theorem.core.assumed)),
+        *(f"settable: {name}" for name in model.settable if name not in theorem.settable),
+        *(f"conditions: {one.statement}" for one in model.conditions if (one.quantity, one.limit) not in stated),
+        *(f"the bound reads {name}" for name in sorted(model.read - theorem.read)),
+    )
 
 
 def scripts(what: str) -> list[Script]:
@@ -163,9 +179,14 @@ def look(what: str, seconds: float = SECONDS) -> LookedFor:
     Raises
     ------
     SpecError
-        If there is no such theorem, or proofs do not know its algorithm.
+        If there is no such theorem, or it is not about gradient descent.
     """
     theorem, begin = load_theorem(what), time.process_time()
+    if theorem.algorithm != "gd":
+        raise SpecError(
+            f"{theorem.id} is about {theorem.algorithm}, and the search knows gradient descent (gd) only: take the "
+            "steps of a registered proof, or write them (docs/prove.md)"
+        )
     tried: list[tuple[str, str]] = []
     for words in (one for one in product(KINDS, BASES, GIVEN) if SIZES[one[1]] in theorem.read):
         if time.process_time() - begin > seconds:

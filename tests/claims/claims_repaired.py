@@ -82,8 +82,9 @@ def bias_of_fedfa() -> list[str]:
 
 @claim(
     REFUTATIONS,
-    "FedCompass has # under a bound of #·#, FedFa # under #·#. There the start is the minimiser, F0 all but 0, and "
-    "steps are so short that the server has hardly left when the run ends, while slopes of # and # to either side",
+    "FedCompass has # under a bound of #·#, FedFa # under #·#. There the run starts at the minimiser, F0 is almost "
+    "0, and steps are so short that the server has hardly moved when the run ends. The bounds must still allow for the "
+    "bias (share·σ_g)² and the path η·√G of slopes of # and #.",
 )
 def looseness_at_the_edge() -> list[str]:
     compass = _measured(

@@ -204,6 +204,17 @@ def test_compare_takes_the_form_where_only_bounds_of_gradients_are_missing() -> 
     assert "asked" not in bounded.as_dict()
 
 
+@pytest.mark.parametrize(
+    "name", ["fedcompass.theorem1", "afl_dga.theorem1", "fedfa.theorem1", "fedstaleweight.theorem1"]
+)
+def test_a_refusal_for_want_of_such_a_bound_names_the_repairs_that_need_none(name: str) -> None:
+    with pytest.raises(AssumptionError, match=r"set nu=0; true instead, with bounded-\S+ along the run only: ") as told:
+        bl.compare(name, "logistic:clients=2,samples=40", K=4)
+    repairs = str(told.value).rpartition(": ")[2].split(", ")
+    assert {one.removesuffix(".along-run") for one in repairs} <= {*bl.theorem(name).repaired_by}
+    assert all("bounded-run" in bl.theorem(one).assumptions for one in repairs)
+
+
 def test_with_noise_no_run_shows_how_large_gradients_are() -> None:
     noisy = "quadratic:A=[[[1]],[[2]]],b=[[0],[1]],x0=3,sigma=1"
     with pytest.raises(AssumptionError, match=r"fedbuff\.rf1\.along-run reads G_sq and sigma_g_mean off the run, but"):

@@ -66,6 +66,22 @@ def test_the_theorem_about_ringmaster_is_that_of_asynchronous_sgd(here: Path, ca
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
+        ('settable = ["alpha"]\n', "", "states more; yours may need it, too: settable: alpha"),
+        ('conditions = ["alpha <= 1/(L*(1+2*tau_max))"]', "", "states more; yours may need it, too: conditions: α ≤"),
+        ('"bounded-variance"', '"deterministic"', "states more; yours may need it, too: assumptions: bounded-variance"),
+    ],
+)
+def test_what_the_theorem_of_the_steps_states_more_is_told(
+    here: Path, capsys: Any, old: str, new: str, why: str
+) -> None:
+    changed(old, new, "capped.toml")
+    assert asked("--with", STEPS) in (1, 3)
+    assert why in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
         ("(1.0, mine + client))\n            else", "(0.5, mine + client))\n            else", "made of the passes"),
         ("client, 1, parameters.alpha)", "client, 2, parameters.alpha)", "has 2 local steps"),
         ("client, 1, parameters.alpha)", "client, 1, 0.5 * parameters.alpha)", "has steps of size"),

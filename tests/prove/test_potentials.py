@@ -158,6 +158,14 @@ def test_where_none_is_found_each_potential_says_why(tmp_path: Path, capsys: pyt
     assert re.search("the potential is not shown to fall: .*mean, value, descent", capsys.readouterr().out)
 
 
+@pytest.mark.parametrize("name", ["classics.delayed-sgd", "classics.nesterov", "classics.incremental", "fedbuff.rf1"])
+def test_a_search_says_at_once_that_it_knows_gradient_descent_only(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke(["prove", name, "--search"]) == 2
+    assert "the search knows gradient descent (gd) only" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("words", [["prove", "--search"], ["prove", "classics.gd.pl", "--search", "--json"]])
 def test_a_search_needs_a_theorem_and_shows_what_it_finds(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(words) == 2

@@ -126,6 +126,7 @@ def test_a_law_of_durations_alone_is_fitted_and_its_trace_written_in_one_command
         ("time,client,dispatch\n3,a,soon\n", "line 2: dispatch must be a number or a date"),
         ("time,dispatch\n1,0\n", "no column 'client'; known: dispatch, time; boundlab trace --map client=NAME reads"),
         ("device,ts\n1,0.5\n", "line 1: there is no column 'time'; known: device, ts; boundlab trace --map time=NAME"),
+        ("phone,0.3\nphone,0.5\n", "line 1: 0.3 is no name of a column: the first row names the columns"),
         ("client,duration\na,0.3\n", "line 1: there is no column 'time'; .* docs data#durations-alone"),
         ("time;client\n1;a\n", "line 1: .* columns are separated by commas, not by ';'"),
         ("time\tclient\n1\ta\n", "line 1: .* columns are separated by commas, not by"),

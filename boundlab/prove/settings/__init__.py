@@ -106,7 +106,7 @@ def setting_of(theorem: Theorem) -> Setting:
     )
     if why := outside(theorem.algorithm, chosen(theorem), clients):
         raise SpecError(
-            f"{theorem.id}: no proof applies. Proofs about algorithms without a sheet need single steps of weight 1 "
-            f"(docs/prove.md, Which runs a proof speaks of), and {theorem.algorithm} does not have them: {why}"
+            f"{theorem.id}: no proof applies. An algorithm that no proof names needs updates of one local step of "
+            f"weight 1 (docs/prove.md, Which runs a proof speaks of), and {theorem.algorithm} does not have them: {why}"
         )
     return DelayedSetting(theorem, "delayed", exact.DELAYED)
