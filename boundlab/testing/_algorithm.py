@@ -110,7 +110,7 @@ def reading(tape: Tape, *, ends: bool = False) -> Reading:
     """
     marks, shown = Marks(len(tape.descend.arrival), ends=ends), list[Array]()
     run(tape, np.eye(1, len(marks.depth))[0], marks, lambda _row, x: shown.append(x.copy()))
-    models = np.array(shown)[of_versions(tape)]
+    models = np.array(shown, dtype=np.float64)[of_versions(tape)]
     return Reading(models, np.array([marks.depth[_holds(one)].max(initial=0) for one in models]))
 
 
@@ -119,7 +119,7 @@ def of_versions(tape: Tape) -> Ints:
     return np.searchsorted(tape.record.version, np.arange(int(tape.version[-1]) + 1))
 
 
-def _holds(combination: Floats) -> NDArray[np.bool_]:
+def _holds(combination: Array) -> NDArray[np.bool_]:
     """Return which coefficients are not 0."""
     return np.abs(combination) > NEGLIGIBLE
 
