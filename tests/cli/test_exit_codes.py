@@ -37,7 +37,9 @@ def test_the_help_of_every_command_shows_its_codes(capsys) -> None:
     assert all(unwrapped(f"{code:d} {code.meaning}") in page for code in ExitCode)
     for command in COMMANDS:
         assert invoke([command, "--help"]) == ExitCode.STANDS
-        assert unwrapped(epilog(command, "").partition("\n")[2]) in unwrapped(capsys.readouterr().out)
+        shown = unwrapped(capsys.readouterr().out)
+        assert unwrapped(epilog(command, "").partition("\n")[2]) in shown
+        assert "Example:boundlab" in shown
 
 
 def test_every_error_ends_with_a_code_that_is_no_verdict_on_a_claim() -> None:

@@ -1,7 +1,6 @@
 """What is shown again is what would be shown anew: all that it depends on is in the name under which it is kept."""
 
 import itertools
-import json
 import os
 import subprocess
 import sys
@@ -10,13 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 
 import boundlab
 from boundlab.cli import _kept, invoke, listing
 from boundlab.cli._kept import keep, kept, key_of
-from boundlab.pages import blocks
-from boundlab.pages.blocks import as_data, from_data
 from boundlab.registry import registered
 from boundlab.verdict import ExitCode
 
@@ -286,38 +282,3 @@ def test_it_can_be_switched_off(
     monkeypatch.setenv("BOUNDLAB_CACHE", off)
     shown(capsys, "area.theorem8")
     assert not cache.exists()
-
-
-# ---------------------------------------------------------------------- blocks as data
-
-text = st.text(max_size=5)
-lines = st.lists(st.builds(blocks.Piece, text, st.sampled_from(["", "good", "command"]), text), max_size=2).map(tuple)
-places = st.frozensets(st.integers(0, 3))
-plain_blocks = st.one_of(
-    st.builds(blocks.Words, lines),
-    st.builds(blocks.Points, st.lists(lines, max_size=2).map(tuple)),
-    st.builds(blocks.FormulaBlock, st.lists(st.lists(text, max_size=2).map(tuple), max_size=2).map(tuple), text),
-    st.builds(blocks.Rows, text, st.tuples(lines), st.lists(st.tuples(lines), max_size=2).map(tuple), places, places),
-    st.builds(blocks.Commands, st.tuples(text)),
-    st.builds(blocks.Chart, text, text, text),
-)
-every_block = st.recursive(
-    plain_blocks,
-    lambda inside: st.one_of(
-        st.builds(blocks.Part, text, st.tuples(inside)),
-        st.builds(blocks.Fold, text, st.tuples(inside)),
-        st.builds(blocks.Section, text, text, st.tuples(inside, inside), st.sampled_from(["", "bad"])),
-    ),
-    max_leaves=4,
-)
-
-
-@given(every_block)
-def test_a_block_comes_back_from_json_as_it_was(block: blocks.Block) -> None:
-    back = from_data(json.loads(json.dumps(as_data(block))))
-    assert back == block
-    assert repr(back) == repr(block)
-
-
-def test_every_kind_of_block_has_its_data() -> None:
-    assert {one.__name__ for one in blocks.Block.__args__} <= blocks._KINDS.keys()
