@@ -9,7 +9,7 @@ import pytest
 
 import boundlab as bl
 from boundlab.cli import invoke
-from boundlab.errors import AssumptionError, SpecError
+from boundlab.errors import AssumptionError
 from boundlab.instance.fitting import CompareOptions, applies, fitting
 from boundlab.theorems import load_theorem
 
@@ -96,8 +96,3 @@ def test_the_command_lists_both(capsys: pytest.CaptureFixture[str]) -> None:
 def test_bad_words_are_one_line(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(words) == 2
     assert said in " ".join(capsys.readouterr().err.split())
-
-
-def test_a_theorem_that_is_none_is_refused() -> None:
-    with pytest.raises(SpecError, match="unknown theorem"):
-        bl.applicable(HUBER, theorems=["area.theorem9"])

@@ -14,7 +14,6 @@ import typer.main
 from html_pages import read
 from hypothesis import given, strategies as st
 from own_theorem import of_gradient_descent, own_theorem
-from page_makers import closes_what_it_opens
 
 import boundlab as bl
 from boundlab.audit import Audit, ProofEvidence, Ruling
@@ -190,17 +189,6 @@ def test_the_instance_meets_the_conditions_in_numbers_and_says_what_was_read_off
         assert "What it stands on" in page
         assert re.search(r"g.{0,12} ≤ 0.{0,2}, since .{0,2}0 ≤ 0", page)
         assert re.search(r"read off the run: .{0,2}τ", page)
-
-
-@pytest.mark.nightly
-def test_a_false_theorem_of_ones_own_is_refuted_by_what_the_search_finds(tmp_path: Path) -> None:
-    found = audited(own(tmp_path, factor="9"), candidates=200)
-    assert found.verdict == "false"
-    assert found.search is not None
-    assert found.search.found.violated
-    assert found.exact is not None
-    assert found.exact.verdict == "violated"
-    assert found.exact.derivation is not None
 
 
 @pytest.mark.nightly
@@ -425,10 +413,6 @@ def test_a_theorems_text_is_text_in_every_medium(mine: Audit, tmp_path: Path, ca
     shown = capsys.readouterr().out
     assert "[bold]b[/bold]" in shown.replace("\n", " ")
     assert not re.search(steering, shown)
-
-
-def test_every_environment_of_latex_is_closed(each: Audit) -> None:
-    assert closes_what_it_opens(each.latex())
 
 
 def test_json_is_json_and_says_what_the_page_says(each: Audit) -> None:

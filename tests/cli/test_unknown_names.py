@@ -111,8 +111,3 @@ def test_a_plugin_whose_theorem_is_about_another_plugin_is_told_so(
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert "unknown algorithm 'zzz'" in err
-
-
-def test_theorems_are_found_by_their_algorithm(capsys: Any) -> None:
-    assert invoke(["list", "theorems", "async_sgd"]) == 0
-    assert "classics.delayed-sgd" in capsys.readouterr().out

@@ -15,20 +15,12 @@ from boundlab.algorithms.fedbuff import FedBuff
 from boundlab.algorithms.gd import Gd
 from boundlab.algorithms.incremental import Incremental
 from boundlab.algorithms.sfedavg import SFedAvg
-from boundlab.case import build_delays
 from boundlab.events import Events
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Uses, Writer
 from boundlab.testing import conform
-
-
-def test_delay_models_and_a_server_policy_may_be_given() -> None:
-    delays = [build_delays(kind, {}, 2) for kind in ("weibull", "two-speed")]
-    options = {"alpha": 0.1, "count": 2, "reply": "post"}
-    conform.algorithm(lookup("algorithms", "area"), options, clients=2, delays=delays, server="count:every=2")
-
 
 # ---- what is wrong is named -------------------------------------------------------------------------------------
 

@@ -39,15 +39,8 @@ def test_explicit_problems_conform(kind, seed):
 @pytest.mark.sweep(15)
 @pytest.mark.parametrize("kind", MODELS)
 @pytest.mark.parametrize("more", MORE, ids=str)
-def test_problems_from_samples_conform(kind, more):
-    conform.problem(tiny(kind, 0, **more))
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("kind", MODELS)
-@pytest.mark.parametrize("more", MORE, ids=str)
-@pytest.mark.parametrize("seed", range(1, 12))
-def test_many_problems_from_samples_conform(kind, more, seed):
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(1, 12))])
+def test_problems_from_samples_conform(kind, more, seed):
     conform.problem(tiny(kind, seed, **more))
 
 
