@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from page_makers import RESULTS, result_of
 from statements import statement_file
 
 import boundlab as bl
@@ -133,11 +132,6 @@ def test_a_case_may_be_named_by_the_theorem_that_it_refutes() -> None:
 # ---- results -------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def results() -> dict[str, Any]:
-    return {name: result_of(name) for name in RESULTS if name not in ("audit", "derivation")}
-
-
 def test_nothing_of_a_theorem_is_markup(tmp_path: Path) -> None:
     mine = statement_file(tmp_path, title="<script>alert(1)</script> [bold]x[/bold]", assumptions="convex")
     page = bl.check(mine, "units")._repr_html_()
@@ -202,30 +196,7 @@ def test_the_command_line_takes_horizons(K: str, curve: Any, capsys: Any, tmp_pa
 # ---- plots and frames ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.nightly
-def test_plots_draw_on_the_axes_that_are_given(violated: Any, curve: Any, results: dict[str, Any]) -> None:
-    from boundlab.pages.plots import new_figure
-
-    for one in (violated, curve, results["run"], results["rate"], results["worst case"].function):
-        figure, axes = new_figure()
-        assert one.plot(axes) is axes
-        assert one.plot(ax=axes) is axes
-        assert axes.get_xlabel()
-        assert axes.get_ylabel()
-        assert axes.get_title()
-        figure.canvas.draw()
-
-
 def test_a_frame_needs_pandas_and_says_so(violated: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingExtraError, match=r"boundlab\[notebook\]"):
         violated.to_frame()
-
-
-@pytest.mark.nightly
-def test_frames_have_a_row_for_each_point(violated: Any, curve: Any, results: dict[str, Any]) -> None:
-    assert list(violated.to_frame()["K"]) == violated.plan.ks.tolist()
-    assert list(curve.to_frame()["K"]) == HORIZONS
-    for one in results.values():
-        if hasattr(one, "to_frame"):
-            assert len(one.to_frame())

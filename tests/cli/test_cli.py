@@ -31,31 +31,12 @@ def test_list_names_what_is_registered(capsys, what):
     assert all(entry["id"] in table for entry in entries)
 
 
-@pytest.mark.parametrize("theorem", ["area.theorem7", "area.theorem7.recursion", "area.theorem8"])
-def test_show_prints_assumptions_symbols_and_latex(capsys, theorem):
-    page = output(capsys, "show", theorem)
-    assert "iid-events" in page
-    assert "symbols to set" in page
-    assert r"\le" in output(capsys, "show", theorem, "--latex") or theorem == "area.theorem7"
-    assert json.loads(output(capsys, "show", theorem, "--json"))["id"] == theorem
-
-
 def test_eval_over_a_grid_prints_the_same_numbers_as_csv_and_json(capsys):
     grid = [*EVAL, "--set=K=1:1e6:log:7"]
     rows = list(csv.DictReader(io.StringIO(output(capsys, *grid, "--csv", "--terms"))))
     value = json.loads(output(capsys, *grid, "--json"))
     assert [float(row["K"]) for row in rows] == value["axes"]["K"] == [10.0**e for e in range(7)]
     assert [float(row["bound"]) for row in rows] == value["bound"]
-
-
-def test_run_reports_errors_frequencies_and_staleness(capsys, tmp_path):
-    out = tmp_path / "run.json"
-    arguments = ("run", "area", "--problem", "quadratic:sigma=0.1", "--set", "alpha=0.1", "--iterations", "300")
-    page = output(capsys, *arguments, "--out", str(out))
-    assert "staleness" in page
-    result = json.loads(out.read_text())
-    assert result == json.loads(output(capsys, *arguments, "--json"))
-    assert result["metrics"]["squared-distance"][0][-1] < result["metrics"]["squared-distance"][0][0]
 
 
 @pytest.mark.nightly  # CI runs make demo
