@@ -9,7 +9,7 @@ import pytest
 
 import boundlab as bl
 from boundlab.cli import invoke
-from boundlab.errors import AssumptionError
+from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance.fitting import CompareOptions, applies, fitting
 from boundlab.theorems import load_theorem
 
@@ -67,6 +67,11 @@ def test_a_set_is_listed_with_the_theorems_that_cover_it() -> None:
         bl.compare("classics.gd.convex", ball, iterations=3)
     found = bl.applicable(ball, theorems=["classics.gd.convex", "classics.sgd.projected.any-horizon"])
     assert found.columns()["applies"] == [False, True]
+
+
+def test_a_theorem_that_is_none_is_refused() -> None:
+    with pytest.raises(SpecError, match="unknown theorem"):
+        bl.applicable(HUBER, theorems=["area.theorem9"])
 
 
 def test_the_command_lists_both(capsys: pytest.CaptureFixture[str]) -> None:

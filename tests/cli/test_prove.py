@@ -82,6 +82,7 @@ def test_a_file_of_ones_own_is_run_and_what_is_not_shown_is_named(capsys: Any, m
     assert "follows" in page
     found = json.loads(output(capsys, mine, "--json", code=ExitCode.UNDECIDED))
     assert [step["verdict"] for step in found["steps"]] == ["does not follow", "follows", "proved"]
+    assert found["verdict"] == "not proved"
     assert found["hanging"] == {"small": ["its double"]}
     step = output(capsys, mine, "--step", "small", code=ExitCode.UNDECIDED)
     assert "steps that depend on it: its double" in step
