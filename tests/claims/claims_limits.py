@@ -196,7 +196,7 @@ def exact_normal_equations() -> list[str]:
 
 
 # What the code says by itself: page, sentence, and the numbers in it.
-for _page, _says, _numbers in (
+for _page, _says, _found in (
     (
         "docs/audit.md",
         "after # seconds of processor time for a group of checks (BOUNDLAB_PATIENCE=# makes it #)",
@@ -292,4 +292,4 @@ for _page, _says, _numbers in (
         [f"{log10(recursions.MAX_ITERATIONS):g}"],
     ),
 ):
-    CLAIMS.append(Claim(_page, _says, partial(list, _numbers)))
+    CLAIMS.append(Claim(_page, _says, partial(list, _found)))
