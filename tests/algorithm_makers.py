@@ -144,7 +144,7 @@ INDEPENDENT = {
         "sampling": st.sampled_from(["arrival", "uniform"]),
     },
     "ringmaster": {"threshold": st.integers(1, 4), "alpha": RATE, "stops": YES_OR_NO},
-    **dict.fromkeys(COINS, {"alpha": RATE, "p_c": st.sampled_from([1.0, 0.5, 0.1])}),
+    **{one: {"alpha": RATE, "p_c": st.sampled_from([1.0, 0.5, 0.1])} for one in COINS},
 }
 STALENESS = st.sampled_from(["constant", "inverse", "polynomial:a=0.7", "hinge:a=2,b=1"])
 
