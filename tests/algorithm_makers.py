@@ -135,6 +135,17 @@ def problems(draw: Any, clients: int) -> dict[str, Any]:
 
 
 RATE = st.floats(0.01, 0.4)
+YES_OR_NO = st.sampled_from(["no", "yes"])
+# Options of which each may be drawn by itself.
+INDEPENDENT = {
+    "async_sgd": {
+        "alpha": RATE,
+        "schedule": st.sampled_from(["constant", "delay_adaptive"]),
+        "sampling": st.sampled_from(["arrival", "uniform"]),
+    },
+    "ringmaster": {"threshold": st.integers(1, 4), "alpha": RATE, "stops": YES_OR_NO},
+    **{one: {"alpha": RATE, "p_c": st.sampled_from([1.0, 0.5, 0.1])} for one in COINS},
+}
 STALENESS = st.sampled_from(["constant", "inverse", "polynomial:a=0.7", "hinge:a=2,b=1"])
 
 
@@ -149,18 +160,12 @@ def local_steps(draw: Any, rate: str, steps: str) -> dict[str, Any]:
 
 @st.composite
 def options_of(draw: Any, algorithm: str, clients: int) -> dict[str, Any]:
-    if algorithm == "async_sgd":
-        words = {"schedule": ["constant", "delay_adaptive"], "sampling": ["arrival", "uniform"]}
-        return {"alpha": draw(RATE)} | {key: draw(st.sampled_from(values)) for key, values in words.items()}
-    if algorithm == "ringmaster":
-        own: dict[str, Any] = {"threshold": draw(st.integers(1, 4))}
-        return own | {"alpha": draw(RATE), "stops": draw(st.sampled_from(["no", "yes"]))}
+    if algorithm in INDEPENDENT:
+        return draw(st.fixed_dictionaries(INDEPENDENT[algorithm]))
     if algorithm == "rennala":
-        own = {"count": draw(st.integers(1, 4)), "reply": draw(st.sampled_from(["post", "pre"]))}
-        stops = draw(st.sampled_from(["no", "yes"])) if own["reply"] == "post" else "no"
-        return own | {"alpha": draw(RATE), "stops": stops}
-    if algorithm in COINS:
-        return {"alpha": draw(RATE), "p_c": draw(st.sampled_from([1.0, 0.5, 0.1]))}
+        reply = draw(st.sampled_from(["post", "pre"]))
+        stops = draw(YES_OR_NO) if reply == "post" else "no"
+        return {"count": draw(st.integers(1, 4)), "reply": reply, "alpha": draw(RATE), "stops": stops}
     if algorithm == "sfedavg":
         weights = st.lists(st.floats(0.1, 5.0), min_size=clients, max_size=clients)
         return draw(local_steps("alpha", "M")) | ({"weights": draw(weights)} if draw(st.booleans()) else {})

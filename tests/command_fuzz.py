@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+import re
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -232,6 +233,62 @@ def write(proof):
     proof.step("two", expr(x) >= 0, [one])
 PROOFS = Script("mine", "λ", "nowhere", write, {proves!r})
 """
+TOLD = "<|--json|-q|-v>"
+SMALL = "classics.gd.convex|classics.gd.convex.book|classics.gd.gradient"
+SPOKEN = ("area.theorem8", "area.theorem8.repaired", "fedbuff.rf1", "area.theorem7.explicit")
+ASKED = "$problem $delays -k <1|2|3|5> -r 2 -s <0|1|2|3|4> <|||||||||$server> $settings"
+# Command → words to which it has an answer: one of each <a|b>, and what $words stand for.
+ANSWERED: Mapping[str, str] = {
+    "list": "<symbols|theorems|delays|metrics|problems|algorithms> <|--json>",
+    "show": "$theorem <|--latex|--json|--core|--core --json>",
+    "eval": "$theorem $values <|--terms|--json>",
+    "optimal-rate": "--rates <1,2|10,10,2.5|0.1,3> <|--json>",
+    "constants": "<lad:x0=3|huber:c=[0,1],x0=2|quadratic:clients=2,dimension=2> <|--json>",
+    "run": "$algorithm --problem <lad:x0=3|huber:c=[0,1],x0=2|quadratic:clients=2,dimension=2> $arrivals -k <1|4> -r 2",
+    "trace": "<{trace}|{vsim} --as appfl> <|--json>",
+    "fit": "{trace} <|--json>",
+    "replay": "{case} <|--json|--out {out}>",
+    "compare": f"$comparison {TOLD}",
+    "exact": "$refuted <|--json|-q|--derivation>",
+    "check": f"$theorem --only <units|units,limits> {TOLD}",
+    "worst-case": f"<{SMALL}> -k <1|2> {TOLD}",
+    "prove": f"<{'|'.join(QUICK_PROOFS)}> {TOLD}",
+    "recheck": f"{{certificate}} {TOLD}",
+    "audit": f"<{SMALL}> --candidates 1 --budget 1 <|--html {{out}}|-q>",
+    "falsify": f"<{SMALL}|area.theorem8.fixed-step> --candidates 2 --out {{out}} {TOLD}",
+    "sweep": "{plan} --dry-run",
+    "results": f"{{folder}} {TOLD}",
+    "new": "<algorithm|theorem|problem|delays|metric> $mine --out {folder}",
+    "doctor": "<|--json>",
+    "schema": "<case|theorem|result|error>",
+    "docs": "<verdicts|area|theorems#left-sides>",
+}
+# The same with words that mostly fit each other.
+SERIOUS: Mapping[str, str] = {
+    **ANSWERED,
+    "list": f"<{'|'.join((*KINDS, 'symbols'))}> <||a|no-such-word> <|--json>",
+    "sweep": f"<{{plan}}|{{csv}}|{{case}}> <|--out {{out}}|--out {{folder}}|--out {{csv}}> {TOLD}",
+    "results": f"<{{folder}}|{{csv}}> <|--where M=3> {TOLD}",
+    "new": "<algorithm|theorem|problem|delays|metric|check|proof|proofs> <mine|my-own|1|class|a/b> <|--out {out}>",
+    "doctor": "<--json|{script}|{csv}>",
+    "schema": "<case|theorem|result|error|../x>",
+    "docs": "<verdicts|area#|theorems#nothing|../x|#>",
+    "eval": "$theorem $values $settings <|--terms|--csv|--json>",
+    "optimal-rate": "--rates <1,2|10,10,2.5|0,1|@{list}|1e99,1e-99> <|--objective per-time> <|--json>",
+    "constants": "<lad|huber:c=[0,1],x=2|logistic:data=nothing|zzz> <|--json>",
+    "run": f"$algorithm {ASKED} <|--json> <||--out {{out}}|--out /dev/full>",
+    "trace": "<{trace}|{vsim}|{csv}|{case}> <|--as appfl|--map time=a,client=b|--map tim=x> <|--json> <|--out {out}>",
+    "fit": "<{trace}|{vsim}|{csv}> <|--as appfl> <|--json>",
+    "replay": "{case} <|--json> <||--out {out}|--out /dev/full>",
+    "compare": f"$theorem {ASKED} {TOLD} <||--out {{out}}|--out {{csv}}> <||--exact>",
+    "exact": f"$theorem {{case}} {TOLD}",
+    "worst-case": f"$theorem -k 1 $settings {TOLD} <||--out {{out}}|--out /dev/full>",
+    "prove": "$proof <|--latex|--json|-q|-v|--step conclusion|--step one --json>",
+    "recheck": f"<{{certificate}}|{{case}}|{{csv}}> {TOLD}",
+    "audit": "<classics.gd.convex|area.theorem9|{csv}> --candidates 1 --budget 1 <|--html {out}|--md /dev/full|-q|-v>",
+    "falsify": f"$theorem --candidates 2 {TOLD} <||--out {{out}}|--out {{csv}}>",
+    "demo": "--seed many --out <{csv}|/dev/null|/>",  # it takes half a minute
+}
 RAISED = (
     "raise BrokenPipeError(32, 'Broken pipe')",
     "raise SystemExit(1)",
@@ -293,6 +350,7 @@ class Fuzz:
     statement: str = ""
     _made: int = field(default=0)
     _whole: bool = field(default=False)
+    _theorem_asked: str = field(default="")
 
     def line(self) -> list[str]:
         """Return a command line; most are meant seriously, and then a word of some is replaced."""
@@ -300,8 +358,8 @@ class Fuzz:
         form = FORMER[command][0] if command in FORMER and self.rng.random() < FORMS else (command,)
         self._whole = not self.statement and command != "demo" and self.rng.random() < FITTING
         if self._whole:
-            return [self._files(word) for word in [*form, *self._fitting(command)]]
-        found = [*form, *self._serious(command)]
+            return [self._files(word) for word in [*form, *self._words(ANSWERED, command)]]
+        found = [*form, *self._words(SERIOUS, command)]
         if self.statement:
             found = ["--plugin", "{plugin}", *found]
         for _ in range(self.rng.choice((0, 0, 0, 0, 1, 1, 2))):
@@ -322,108 +380,37 @@ class Fuzz:
         one = self.rng.choice(options)
         return [self.rng.choice(one.opts), *([] if one.is_flag else [self.rng.choice((*NOISE, *SETTINGS))])]
 
-    def _fitting(self, command: str) -> list[str]:
-        """Return arguments to which the command has an answer."""
-        rng, theorems = self.rng, registered("theorems")
-        theorem = rng.choice(sorted(theorems))
-        refuted = rng.choice([name for name, one in theorems.items() if one.refuted_by])
-        small = rng.choice(("classics.gd.convex", "classics.gd.convex.book", "classics.gd.gradient"))
-        told, shown = rng.choice(([], ["--json"], ["-q"], ["-v"])), rng.choice(([], ["--json"]))
-        values = [f"--set={name}=1" for name in theorems[theorem].inputs() if name != "p"]
-        algorithm = rng.choice(sorted(registered("algorithms")))
-        options = registered("algorithms")[algorithm].parameters
-        steps = [f"--set={one}=0.05" for one in ("alpha", "eta_l", "eta") if one in options]
-        name, kind = f"mine{rng.randrange(10**6)}", rng.choice(("algorithm", "theorem", "problem", "delays", "metric"))
-        case = rng.choice((["{case}"], ["{case}", "--json"], ["{case}", "--out", "{out}"]))
-        arrivals = "iid:p_s=0.5" if algorithm == "area" else rng.choice(("exponential", "deterministic", "uniform"))
-        run = ["--problem", rng.choice(("lad:x0=3", "huber:c=[0,1],x0=2", "quadratic:clients=2,dimension=2"))]
-        made: dict[str, list[str]] = {
-            "list": [rng.choice(("symbols", "theorems", "delays", "metrics", "problems", "algorithms")), *shown],
-            "show": [theorem, *rng.choice(([], ["--latex"], ["--json"], ["--core"], ["--core", "--json"]))],
-            "eval": [theorem, *values, *rng.choice(([], ["--terms"], ["--json"]))],
-            "optimal-rate": ["--rates", rng.choice(("1,2", "10,10,2.5", "0.1,3")), *shown],
-            "constants": [run[1], *shown],
-            "run": [algorithm, *run, "--delays", arrivals, "-k", rng.choice(("1", "4")), "-r", "2", *steps, *shown],
-            "trace": [*rng.choice((["{trace}"], ["{vsim}", "--as", "appfl"])), *shown],
-            "fit": ["{trace}", *shown],
-            "replay": case,
-            "compare": [*comparison(theorem, str(rng.choice((2, 5, 20)))), *told],
-            "exact": [refuted, *rng.choice(([], ["--json"], ["-q"], ["--derivation"]))],
-            "check": [theorem, "--only", rng.choice(("units", "units,limits")), *told],
-            "worst-case": [small, "-k", rng.choice(("1", "2")), *told],
-            "prove": [rng.choice(QUICK_PROOFS), *rng.choice(([], ["-q"], ["--json"], ["-v"]))],
-            "recheck": ["{certificate}", *told],
-            "audit": [small, "--candidates", "1", "--budget", "1", *rng.choice(([], ["--html", "{out}"], ["-q"]))],
-            "falsify": [rng.choice((small, "area.theorem8.fixed-step")), "--candidates", "2", "--out", "{out}", *told],
-            "sweep": ["{plan}", "--dry-run"],
-            "results": ["{folder}", *told],
-            "new": [kind, name, "--out", "{folder}"],
-            "doctor": rng.choice(([], ["--json"])),
-            "schema": [rng.choice(("case", "theorem", "result", "error"))],
-            "docs": [rng.choice(("verdicts", "area", "theorems#left-sides"))],
-        }
-        return made[command]
+    def _words(self, forms: Mapping[str, str], command: str) -> list[str]:
+        """Return the words of a form: one of each <a|b>, and what stands for $words of it."""
+        chosen = re.sub(r"<([^<>]*)>", lambda found: self.rng.choice(found[1].split("|")), forms[command])
+        return [word for one in chosen.split() for word in (self._meant(one[1:]) if one.startswith("$") else [one])]
 
-    def _serious(self, command: str) -> list[str]:
-        """Return arguments that mostly fit each other."""
+    def _meant(self, word: str) -> list[str]:
         rng, theorems = self.rng, registered("theorems")
-        theorem = rng.choice((*sorted(theorems), "{theorem}", "{theorem}"))
-        if command in ("compare", "exact") and rng.random() < 0.5:
-            theorem = rng.choice(("area.theorem8", "area.theorem8.repaired", "fedbuff.rf1", "area.theorem7.explicit"))
+        if word == "theorem":
+            own = () if self._whole else (*SPOKEN, "{theorem}", "{theorem}")
+            self._theorem_asked = rng.choice((*sorted(theorems), *own))
+            return [self._theorem_asked]
+        if word == "comparison":
+            return comparison(rng.choice(sorted(theorems)), str(rng.choice((2, 5, 20))))
+        known = theorems.get(self._theorem_asked)
+        inputs = ("p_s", "qbar", "R", "M", "K", "B", "sigma") if known is None else known.inputs()
         name = rng.choice(sorted(registered("algorithms")))
-        algorithm = registered("algorithms")[name]
-        settings = [word for one in rng.sample(SETTINGS, rng.choice((0, 0, 0, 1, 2))) for word in ("--set", one)]
-        steps = [f"--set={one}=0.05" for one in ("alpha", "eta_l", "eta") if one in algorithm.parameters]
-        inputs = theorems[theorem].inputs() if theorem in theorems else ("p_s", "qbar", "R", "M", "K", "B", "sigma")
-        values = [f"--set={one}={rng.choice((1, 2, '1:9:log')) if one == 'K' else 1}" for one in inputs if one != "p"]
-        delays = "mine" if self.statement else rng.choice(DELAYS)
-        run = ["--problem", rng.choice(PROBLEMS), "--delays", delays, "-k", str(rng.choice((1, 2, 3, 5)))]
-        run += ["-r", "2", "-s", str(rng.randrange(5))]
-        if rng.random() < 0.1:
-            run += ["--server", rng.choice(("poisson:rate=2", "count:every=2", "periodic:every=1"))]
-        file = rng.choices(([], ["--out", "{out}"], ["--out", rng.choice(("/dev/full", "{folder}"))]), (6, 3, 1))[0]
-        folder = rng.choices(([], ["--out", rng.choice(("{out}", "{folder}"))], ["--out", "{csv}"]), (6, 3, 1))[0]
-        told = rng.choice(([], [], ["--json"], ["-q"], ["-v"]))
-        shown, exact = rng.choice(([], [], ["--json"])), rng.choice(([], [], ["--exact"]))
-        rates = rng.choice(("1,2", "10,10,2.5", "0,1", "@{list}", "1e99,1e-99"))
-        proof = rng.choice((*sorted(registered("proofs")), "{script}", "{script}"))
-        step = rng.choice(("conclusion", "one", "square", "together"))
-        new = rng.choice(("algorithm", "theorem", "problem", "delays", "metric", "check", "proof", "proofs"))
-        told_of_proofs = [], ["--latex"], ["--json"], ["--step", step], ["--step", step, "--json"], ["-q"], ["-v"]
-        audited = rng.choice(("classics.gd.convex", "area.theorem9", "{csv}"))
-        page = rng.choice(([], ["--html", "{out}"], ["--md", "/dev/full"], ["--json", "{folder}"], ["-q"], ["-v"]))
-        made: dict[str, list[str]] = {
-            "list": [rng.choice((*KINDS, "symbols")), *rng.choice(([], [], ["a"], ["no such word"])), *shown],
-            "sweep": [rng.choice(("{plan}", "{csv}", "{case}")), *folder, *told],
-            "results": [rng.choice(("{folder}", "{csv}")), *rng.choice(([], ["--where", "M > 3"])), *told],
-            "new": [new, rng.choice(("mine", "my-own", "1", "class", "a/b", "")), *folder],
-            "doctor": rng.choice((["--json"], ["{script}"], ["{csv}"])),
-            "schema": [rng.choice(("case", "theorem", "result", "error", "../x"))],
-            "docs": [rng.choice(("verdicts", "area#", "theorems#nothing", "../x", "#"))],
-            "show": [theorem, *rng.choice(([], ["--latex"], ["--json"]))],
-            "eval": [theorem, *values, *settings, *rng.choice(([], ["--terms"], ["--csv"], ["--json"]))],
-            "optimal-rate": ["--rates", rates, *rng.choice(([], ["--objective", "per-time"])), *shown],
-            "constants": [rng.choice(("lad", "huber:c=[0,1],x=2", "logistic:data=nothing", "zzz", "")), *shown],
-            "run": [name, *run, *steps, *settings, *shown, *file],
-            "trace": [
-                rng.choice(("{trace}", "{vsim}", "{csv}", "{case}")),
-                *rng.choice(([], ["--as", "appfl"], ["--map", "time=a,client=b"], ["--map", "tim=x"])),
-                *shown,
-                *file,
-            ],
-            "fit": [rng.choice(("{trace}", "{vsim}", "{csv}")), *rng.choice(([], ["--as", "appfl"])), *shown],
-            "replay": ["{case}", *shown, *file],
-            "compare": [theorem, *run, *settings, *told, *folder, *exact],
-            "exact": [theorem, "{case}", *told],
-            "check": [theorem, "--only", rng.choice(("units", "limits")), *told],
-            "worst-case": [theorem, "-k", "1", *settings, *told, *file],
-            "prove": [proof, *rng.choice(([], *told_of_proofs))],
-            "recheck": [rng.choice(("{certificate}", "{certificate}", "{case}", "{csv}")), *told],
-            "audit": [audited, "--candidates", "1", "--budget", "1", *page],
-            "falsify": [theorem, "--candidates", "2", *told, *folder],
-            "demo": ["--seed", "many", "--out", rng.choice(("{csv}", "/dev/null", "/"))],  # it takes half a minute
+        steps = [one for one in ("alpha", "eta_l", "eta") if one in registered("algorithms")[name].parameters]
+        several = "1" if self._whole else rng.choice(("1", "1:9:log"))
+        found: dict[str, list[str]] = {
+            "values": [f"--set={one}={several if one == 'K' else 1}" for one in inputs if one != "p"],
+            "refuted": [rng.choice([name for name, one in theorems.items() if one.refuted_by])],
+            "algorithm": [name, *(f"--set={one}=0.05" for one in steps)],
+            "arrivals": ["--delays", rng.choice(("iid:p_s=0.5", "exponential", "deterministic", "uniform"))],
+            "problem": ["--problem", rng.choice(PROBLEMS)],
+            "delays": ["--delays", "mine" if self.statement else rng.choice(DELAYS)],
+            "server": ["--server", rng.choice(("poisson:rate=2", "count:every=2", "periodic:every=1"))],
+            "proof": [rng.choice((*sorted(registered("proofs")), "{script}", "{script}"))],
+            "settings": [word for one in rng.sample(SETTINGS, rng.choice((0, 0, 0, 1, 2))) for word in ("--set", one)],
+            "mine": [f"mine{rng.randrange(10**6)}"],
         }
-        return made[command]
+        return found[word]
 
     def _files(self, word: str) -> str:
         """Write the files that a word names."""

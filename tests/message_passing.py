@@ -7,29 +7,64 @@ from typing import Any
 import numpy as np
 from algorithm_makers import Scenario, damping, descend, rates_of
 
+Arrived = tuple[int, int, np.ndarray, np.ndarray]
+Mix = Callable[[np.ndarray, list[Arrived]], np.ndarray]
 Run = tuple[list[int], np.ndarray]  # after each event the server version, and the model, shape (K, d)
 
 
-def asfedavg(scenario: Scenario, problem: Any) -> Run:
-    """The server keeps models until it has enough of them, and then forgets its own."""
+def buffered(scenario: Scenario, problem: Any, rate: str, mixed: Mix) -> Run:
+    """The server keeps what arrives until it has enough: from whom, how stale, the model that was read, and its end."""
     options = scenario.options
-    rates, count, reply = rates_of(options, "alpha", "M"), options["count"], options["reply"]
+    rates, count, reply = rates_of(options, rate, "M"), options["count"], options["reply"]
     x, version, seen = problem.x0, 0, []
-    hand = dict.fromkeys(range(problem.n), x)
-    buffer: list[tuple[int, np.ndarray]] = []
+    hand = dict.fromkeys(range(problem.n), (x, 0))
+    buffer: list[Arrived] = []
     for _, client in scenario.events:
-        buffer.append((client, descend(problem, client, hand.pop(client), rates)))
-        if reply == "pre" or (reply == "post" and len(buffer) < count):
-            hand[client] = x
-        if len(buffer) == count:
-            x, version = sum(model for _, model in buffer) / count, version + 1
-            if reply == "post":
-                hand[client] = x
-            if reply == "wait":
-                hand |= dict.fromkeys([who for who, _ in buffer], x)
+        start, since = hand.pop(client)
+        buffer.append((client, version - since, start, descend(problem, client, start, rates)))
+        full = len(buffer) == count
+        if reply == "pre" or (reply == "post" and not full):
+            hand[client] = (x, version)
+        if full:
+            x, version = mixed(x, buffer), version + 1
+            if reply != "pre":
+                hand |= dict.fromkeys([who for who, *_ in buffer] if reply == "wait" else [client], (x, version))
             buffer = []
         seen.append((version, x))
     return [v for v, _ in seen], np.array([model for _, model in seen])
+
+
+def asfedavg(scenario: Scenario, problem: Any) -> Run:
+    """The server forgets its own model."""
+    return buffered(scenario, problem, "alpha", lambda _, buffer: sum(end for *_, end in buffer) / len(buffer))
+
+
+def fedbuff(scenario: Scenario, problem: Any) -> Run:
+    """FedBuff as its paper tells it: each difference is damped by its staleness."""
+    words, size = scenario.options["staleness"], scenario.options["eta_g"]
+
+    def mixed(x: np.ndarray, buffer: list[Arrived]) -> np.ndarray:
+        return x - size * sum(damping(words, tau) * (start - end) for _, tau, start, end in buffer) / len(buffer)
+
+    return buffered(scenario, problem, "eta_l", mixed)
+
+
+def fedstaleweight(scenario: Scenario, problem: Any) -> Run:
+    """Algorithm 1: keep each client's staleness, and weight by its moving average."""
+    options = scenario.options
+    window, scale = options.get("window"), options["scale"]
+    taus: dict[int, list[int]] = {client: [] for client in range(problem.n)}
+
+    def mixed(x: np.ndarray, buffer: list[Arrived]) -> np.ndarray:
+        before = {who: list(all_) for who, all_ in taus.items()}
+        for who, tau, *_ in buffer:
+            taus[who].append(tau)
+        table = taus if options["include"] == "current" else before
+        last = {who: (all_[-window:] if window else all_) for who, all_ in table.items()}
+        w = np.array([1 + scale * (np.mean(last[who]) if last[who] else 0.0) for who, *_ in buffer])
+        return x + options["eta_g"] * (w / w.sum()) @ np.array([end - start for *_, start, end in buffer])
+
+    return buffered(scenario, problem, "eta_l", mixed)
 
 
 def async_sgd(scenario: Scenario, problem: Any) -> Run:
@@ -63,34 +98,6 @@ def fedasync(scenario: Scenario, problem: Any) -> Run:
     return list(range(1, len(seen) + 1)), np.array(seen)
 
 
-def fedbuff(scenario: Scenario, problem: Any) -> Run:
-    """FedBuff as its paper tells it: clients hold a model and its version, the server a buffer."""
-    options = scenario.options
-    rates, count = rates_of(options, "eta_l", "M"), options["count"]
-    x0 = problem.x0
-    x, version, seen = x0, 0, []
-    hand = dict.fromkeys(range(problem.n), (x0, 0))
-    buffer, waiting = np.zeros_like(x0), []
-    arrived = 0
-    for _, client in scenario.events:
-        start, since = hand.pop(client)
-        s = damping(options["staleness"], version - since)
-        buffer = buffer + s * (start - descend(problem, client, start, rates))
-        arrived += 1
-        waiting.append(client)
-        if options["reply"] == "pre" or (options["reply"] == "post" and arrived < count):
-            hand[client] = (x, version)
-        if arrived == count:
-            x, version = x - options["eta_g"] * buffer / count, version + 1
-            buffer, arrived = np.zeros_like(x0), 0
-            for other in waiting if options["reply"] == "wait" else [client]:
-                if options["reply"] != "pre":
-                    hand[other] = (x, version)
-            waiting = []
-        seen.append((version, x))
-    return [v for v, _ in seen], np.array([model for _, model in seen])
-
-
 def fedfa(scenario: Scenario, problem: Any) -> Run:
     """Algorithms 1 and 2 with a queue that holds K entries when it is averaged."""
     options = scenario.options
@@ -106,37 +113,6 @@ def fedfa(scenario: Scenario, problem: Any) -> Run:
             mean = sum(queue) / K
             x, version = mean if options["mode"] == "param" else x + options["eta_g"] * mean, version + 1
         hand[client] = x
-        seen.append((version, x))
-    return [v for v, _ in seen], np.array([model for _, model in seen])
-
-
-def fedstaleweight(scenario: Scenario, problem: Any) -> Run:
-    """Algorithm 1: buffer updates, keep each client's staleness, weight by its moving average."""
-    options = scenario.options
-    rates, count, reply = rates_of(options, "eta_l", "M"), options["count"], options["reply"]
-    window, current = options.get("window"), options["include"] == "current"
-    x, version, seen = problem.x0, 0, []
-    hand = dict.fromkeys(range(problem.n), (x, 0))
-    buffer: list[tuple[int, int, np.ndarray]] = []
-    taus: dict[int, list[int]] = {client: [] for client in range(problem.n)}
-    for _, client in scenario.events:
-        start, since = hand.pop(client)
-        buffer.append((client, version - since, descend(problem, client, start, rates) - start))
-        full = len(buffer) == count
-        if reply == "pre" or (reply == "post" and not full):
-            hand[client] = (x, version)
-        if full:
-            known = {who: list(all_) for who, all_ in taus.items()}
-            for who, tau, _ in buffer:
-                taus[who].append(tau)
-            table = taus if current else known
-            last = {who: (all_[-window:] if window else all_) for who, all_ in table.items()}
-            w = np.array([1 + options["scale"] * (np.mean(last[who]) if last[who] else 0.0) for who, _, _ in buffer])
-            moves = np.array([move for _, _, move in buffer])
-            x, version = x + options["eta_g"] * (w / w.sum()) @ moves, version + 1
-            if reply != "pre":
-                hand |= dict.fromkeys([who for who, _, _ in buffer] if reply == "wait" else [client], (x, version))
-            buffer = []
         seen.append((version, x))
     return [v for v, _ in seen], np.array([model for _, model in seen])
 

@@ -88,12 +88,6 @@ def test_strong_convexity_on_the_whole_space_bounds_no_gradient(bound: str, more
         assert met(whole(("strongly-convex", bound, where)))
 
 
-@pytest.mark.parametrize("beside", ["bounded-heterogeneity", "smooth", "bounded-variance", "minimiser", "one-function"])
-def test_strong_convexity_contradicts_nothing_else(beside: str) -> None:
-    assert contradiction(whole(("strongly-convex", beside))) is None
-    assert met(whole(("strongly-convex", beside)))
-
-
 def test_no_registered_theorem_is_about_nothing() -> None:
     theorems: dict[str, Theorem] = registered("theorems")
     assert [name for name, one in theorems.items() if contradiction(one.core.assumed)] == []

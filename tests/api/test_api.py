@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from page_makers import RESULTS, result_of
 from statements import statement_file
 
 import boundlab as bl
@@ -85,15 +84,6 @@ def test_objects_and_strings_give_the_same(violated: Any) -> None:
     assert settings.as_dict() == violated.as_dict()
 
 
-def test_the_command_line_says_the_same(violated: Any, capsys: Any, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.chdir(tmp_path)
-    words = ("--problem", FALSE[1], "--delays", FALSE[2], "-k", "6", "--set", "M=50", "--json")
-    assert invoke(["compare", FALSE[0], *words]) == ExitCode.REFUTED
-    fields = json.loads(capsys.readouterr().out)
-    assert fields.pop("written") == ["area.theorem8.case.json"]
-    assert fields == json.loads(json.dumps(violated.as_dict()))
-
-
 values = st.one_of(st.integers(-9, 10**6), st.floats(1e-6, 1e6), st.fractions(-5, 5, max_denominator=99))
 
 
@@ -142,11 +132,6 @@ def test_a_case_may_be_named_by_the_theorem_that_it_refutes() -> None:
 # ---- results -------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def results() -> dict[str, Any]:
-    return {name: result_of(name) for name in RESULTS if name not in ("audit", "derivation")}
-
-
 def test_nothing_of_a_theorem_is_markup(tmp_path: Path) -> None:
     mine = statement_file(tmp_path, title="<script>alert(1)</script> [bold]x[/bold]", assumptions="convex")
     page = bl.check(mine, "units")._repr_html_()
@@ -173,13 +158,6 @@ def test_a_search_says_of_how_many_clients_its_candidates_were(theorem: str) -> 
     assert found.as_dict()["clients"] == found.clients
 
 
-def test_a_theorem_is_evaluated_at_keywords() -> None:
-    bound = bl.theorem("area.theorem8")
-    assert set(bound.terms) == {"bound"}
-    found = bound.evaluate(K=[6, 600], p=[0.5], M=50, B=1, sigma=0, R=3)
-    assert found.total[0] == pytest.approx(10.0 * found.total[1])
-
-
 # ---- several horizons ----------------------------------------------------------------------------------------------
 
 
@@ -192,18 +170,6 @@ def test_a_curve_is_its_comparisons(curve: Any) -> None:
     assert curve.verdict is Verdict.VIOLATED
     assert "K = 6" in curve.reason
     assert curve.case["iterations"] == 6
-
-
-@pytest.mark.nightly
-def test_a_curve_may_be_computed_here_and_sampled_there(capsys: Any) -> None:
-    words = ["--problem", FALSE[1], "--delays", FALSE[2], "--set", "alpha=1", "--set", "M=2", "-r", "20"]
-    assert invoke(["compare", "area.theorem8.repaired.fixed-step", *words, "-k", "12,24,60"]) == ExitCode.STANDS
-    rows = [line.split() for line in capsys.readouterr().out.splitlines() if line[:3].strip() in ("K", "12", "60")]
-    head, computed, sampled = rows
-    assert head[1] == "mean"
-    assert computed[2:4] == ["computed", "computed"]
-    assert len(sampled) == len(computed) == 7
-    assert float(sampled[2]) < float(sampled[1]) < float(sampled[3])
 
 
 def test_a_theorem_about_windows_has_a_curve_that_ends_with_the_last_window() -> None:
@@ -230,30 +196,7 @@ def test_the_command_line_takes_horizons(K: str, curve: Any, capsys: Any, tmp_pa
 # ---- plots and frames ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.nightly
-def test_plots_draw_on_the_axes_that_are_given(violated: Any, curve: Any, results: dict[str, Any]) -> None:
-    from boundlab.pages.plots import new_figure
-
-    for one in (violated, curve, results["run"], results["rate"], results["worst case"].function):
-        figure, axes = new_figure()
-        assert one.plot(axes) is axes
-        assert one.plot(ax=axes) is axes
-        assert axes.get_xlabel()
-        assert axes.get_ylabel()
-        assert axes.get_title()
-        figure.canvas.draw()
-
-
 def test_a_frame_needs_pandas_and_says_so(violated: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingExtraError, match=r"boundlab\[notebook\]"):
         violated.to_frame()
-
-
-@pytest.mark.nightly
-def test_frames_have_a_row_for_each_point(violated: Any, curve: Any, results: dict[str, Any]) -> None:
-    assert list(violated.to_frame()["K"]) == violated.plan.ks.tolist()
-    assert list(curve.to_frame()["K"]) == HORIZONS
-    for one in results.values():
-        if hasattr(one, "to_frame"):
-            assert len(one.to_frame())

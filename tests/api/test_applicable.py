@@ -69,6 +69,11 @@ def test_a_set_is_listed_with_the_theorems_that_cover_it() -> None:
     assert found.columns()["applies"] == [False, True]
 
 
+def test_a_theorem_that_is_none_is_refused() -> None:
+    with pytest.raises(SpecError, match="unknown theorem"):
+        bl.applicable(HUBER, theorems=["area.theorem9"])
+
+
 def test_the_command_lists_both(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["list", "theorems", "fedbuff", "--for", HUBER, "--delays", "deterministic"]
     assert invoke(asked) == 0
@@ -96,8 +101,3 @@ def test_the_command_lists_both(capsys: pytest.CaptureFixture[str]) -> None:
 def test_bad_words_are_one_line(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(words) == 2
     assert said in " ".join(capsys.readouterr().err.split())
-
-
-def test_a_theorem_that_is_none_is_refused() -> None:
-    with pytest.raises(SpecError, match="unknown theorem"):
-        bl.applicable(HUBER, theorems=["area.theorem9"])

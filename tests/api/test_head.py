@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import boundlab as bl
-from boundlab.case import build_problem, provenance
+from boundlab.case import build_problem
 from boundlab.errors import MissingExtraError, SpecError
 
 torch = pytest.importorskip("torch", reason="a network needs torch")
@@ -147,15 +147,6 @@ def test_without_torch_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'boundlab\[torch\]'"):
         bl.problem_from_head(None, [], [])  # type: ignore[arg-type]
-
-
-def test_data_that_come_from_no_file_are_known_by_their_hash() -> None:
-    problem = bl.problem_from_head(network(), SAMPLES, LABELS, clients=2)
-    found = provenance(None, problem)
-    assert found["files"] == {}
-    assert found["data"] == {"sha256": problem.data_sha256()}
-    assert pickle.loads(pickle.dumps(problem)).data_sha256() == problem.data_sha256()  # noqa: S301
-    assert bl.problem_from_head(network(), SAMPLES * 2, LABELS, clients=2).data_sha256() != problem.data_sha256()
 
 
 def test_samples_stay_as_they_were_where_a_layer_writes_into_them() -> None:

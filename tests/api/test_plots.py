@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from page_makers import result_of
 
 import boundlab as bl
 from boundlab.compare.trials import trial_events
@@ -37,6 +38,17 @@ def drawn(result: Any, **options: Any) -> tuple[Any, Any, Any]:
     assert result.plot((axes, below), **options) is axes
     figure.canvas.draw()
     return figure, axes, below
+
+
+@pytest.mark.nightly
+def test_plots_of_every_result_draw_on_the_axes_that_are_given() -> None:
+    for one in (*map(result_of, ("comparison", "horizons", "run", "rate")), result_of("worst case").function):
+        figure, axes = new_figure()
+        assert one.plot(ax=axes) is axes
+        assert axes.get_xlabel()
+        assert axes.get_ylabel()
+        assert axes.get_title()
+        figure.canvas.draw()
 
 
 def test_the_lower_panel_is_mean_over_bound_with_a_line_at_one(curve: Any) -> None:

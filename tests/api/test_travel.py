@@ -71,12 +71,6 @@ def test_a_problem_arrives_by_its_words_and_a_copy_of_its_fields_whole(name: str
     assert told(sent(whole)) == before
 
 
-def test_the_digits_are_sent_by_their_name() -> None:
-    problem = bl.problem("softmax:clients=10")
-    assert len(pickle.dumps(problem)) < 200
-    assert np.array_equal(sent(problem).X, problem.X)  # type: ignore[attr-defined]
-
-
 def test_a_composite_objective_arrives_with_its_simple_part() -> None:
     problem = bl.problem("quadratic:clients=2,dimension=2,box=[-1,2]")
     assert told(sent(problem)) == told(problem)

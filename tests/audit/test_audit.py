@@ -14,7 +14,6 @@ import typer.main
 from html_pages import read
 from hypothesis import given, strategies as st
 from own_theorem import of_gradient_descent, own_theorem
-from page_makers import closes_what_it_opens
 
 import boundlab as bl
 from boundlab.audit import Audit, ProofEvidence, Ruling
@@ -190,17 +189,6 @@ def test_the_instance_meets_the_conditions_in_numbers_and_says_what_was_read_off
         assert "What it stands on" in page
         assert re.search(r"g.{0,12} ≤ 0.{0,2}, since .{0,2}0 ≤ 0", page)
         assert re.search(r"read off the run: .{0,2}τ", page)
-
-
-@pytest.mark.nightly
-def test_a_false_theorem_of_ones_own_is_refuted_by_what_the_search_finds(tmp_path: Path) -> None:
-    found = audited(own(tmp_path, factor="9"), candidates=200)
-    assert found.verdict == "false"
-    assert found.search is not None
-    assert found.search.found.violated
-    assert found.exact is not None
-    assert found.exact.verdict == "violated"
-    assert found.exact.derivation is not None
 
 
 @pytest.mark.nightly
@@ -427,10 +415,6 @@ def test_a_theorems_text_is_text_in_every_medium(mine: Audit, tmp_path: Path, ca
     assert not re.search(steering, shown)
 
 
-def test_every_environment_of_latex_is_closed(each: Audit) -> None:
-    assert closes_what_it_opens(each.latex())
-
-
 def test_json_is_json_and_says_what_the_page_says(each: Audit) -> None:
     fields = json.loads(json_text(each.as_dict()))
     assert fields == json.loads(json.dumps(each.as_dict(), allow_nan=False))
@@ -500,7 +484,6 @@ id = "mine"
 algorithm = "gd"
 metric = "gap"
 assumptions = [{assumptions}]
-conditions = [{conditions}]
 [step]
 alpha = "2/(mu*(k + 1 + 8*L/mu))"
 [terms]
@@ -512,7 +495,7 @@ bound = "2*L/mu*({G}/mu + 4*L*R**2)/(K + 8*L/mu)"
 def test_what_is_not_defined_is_not_false_and_nothing_is_searched(letter: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     assumed = '"strongly-convex", "smooth", "minimiser"'
-    path.write_text(ABOUT_NOTHING.format(assumptions=assumed, conditions="", G=f"{letter}**7"), encoding="utf-8")
+    path.write_text(ABOUT_NOTHING.format(assumptions=assumed, G=f"{letter}**7"), encoding="utf-8")
     found = audited(path)
     assert found.search is None
     assert (found.verdict, found.exit_code) == ("not decided", ExitCode.UNDECIDED)
@@ -520,33 +503,25 @@ def test_what_is_not_defined_is_not_false_and_nothing_is_searched(letter: str, t
     assert not any(one.consequence == "claim false" for one in found.checks.checks)
 
 
-@pytest.mark.parametrize(
-    ("assumptions", "conditions", "G", "why"),
-    [
-        ('"strongly-convex", "smooth", "bounded-second-moment"', "", "G**2", "no problem meets strongly-convex and "),
-        ('"strongly-convex", "smooth", "bounded-gradients"', "", "G_sq", "no problem meets strongly-convex and "),
-    ],
-)
+@pytest.mark.parametrize(("bound", "G"), [("bounded-second-moment", "G**2"), ("bounded-gradients", "G_sq")])
 def test_a_theorem_about_nothing_is_said_to_be_about_nothing(
-    assumptions: str, conditions: str, G: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    bound: str, G: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "mine.toml"
-    asked = f'{assumptions}, "minimiser"'
-    path.write_text(ABOUT_NOTHING.format(assumptions=asked, conditions=conditions, G=G), encoding="utf-8")
-    head = rf"applies to no instance that was tried \(0 of [1-9]\d*\): {why}"
+    assumed = f'"strongly-convex", "smooth", "{bound}", "minimiser"'
+    path.write_text(ABOUT_NOTHING.format(assumptions=assumed, G=G), encoding="utf-8")
+    head = r"applies to no instance that was tried \(0 of [1-9]\d*\): no problem meets strongly-convex and "
     found = audited(path)
     assert found.exit_code == ExitCode.NOT_APPLICABLE
     assert re.match(f"mine: {head}", found.line())
-    for blocks in (found.brief(), found.page()):
+    assert found.search is not None
+    assert re.match(f"mine: {head}", found.search.found.line())
+    for blocks in (found.brief(), found.page(), found.search.found.page()):
         print_page(console(), blocks)
         said = " ".join(capsys.readouterr().out.split())
         assert "not refuted" not in said
         assert re.search(head, said), said
-    assert found.search is not None
-    assert re.match(f"mine: {head}", found.search.found.line())
-    print_page(console(), found.search.found.page())
-    assert re.match(head, " ".join(capsys.readouterr().out.split()))
-    assert ("scope.nonempty" in {one.id for one in found.checks.failed}) is bool(why)
+    assert "scope.nonempty" in {one.id for one in found.checks.failed}
     # One fact has one code, whoever is asked.
     assert {found.checks.exit_code, found.search.found.verdict.exit_code} == {ExitCode.NOT_APPLICABLE}
 

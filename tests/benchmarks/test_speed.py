@@ -13,7 +13,7 @@ from boundlab.randomness import Streams
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.speed import cpu, trials
+from benchmarks.speed import trials
 from benchmarks.speed.__main__ import main
 from benchmarks.speed.cpu import Row, Times, names, paired, report, save, table, worse
 from benchmarks.speed.problems import tapes_of
@@ -120,21 +120,6 @@ def test_what_became_slower_than_its_recorded_spread_is_told() -> None:
 def test_a_share_must_make_sense(share: str, capsys: Any) -> None:
     assert main(["cpu", "--share", share]) == 2
     assert "--share must be above 0" in capsys.readouterr().err
-
-
-def test_results_are_added_to_a_folder_that_holds_others(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    row = Row("x", "a floor", Times([2.0], [2.0]), Times([1.0], [1.0]))
-    monkeypatch.setattr(trials, "measure_trials", lambda *_: [row])
-    monkeypatch.setattr(trials, "measure_jobs", lambda *_: [])
-    monkeypatch.setattr(cpu, "measure_sampling", lambda *_: [])
-    monkeypatch.setattr(cpu, "measure_tapes", lambda *_: [])
-    monkeypatch.setattr(cpu, "growth", lambda *_: {"K": 1.0})
-    monkeypatch.setattr(cpu, "measure_exact", lambda *_: [])
-    monkeypatch.setattr(cpu, "measure_compared", lambda *_: [])
-    (tmp_path / "cpu-of-somebody.json").write_text("{}", encoding="utf-8")
-    assert main(["cpu", "--out", str(tmp_path)]) == 0
-    assert len(list(tmp_path.iterdir())) == 3
-    assert main(["cpu", "--out", str(tmp_path / "cpu-of-somebody.json")]) == 2
 
 
 def test_a_device_that_is_not_there_is_one_line(capsys: Any) -> None:

@@ -4,6 +4,7 @@ import inspect
 import re
 import tempfile
 from fractions import Fraction
+from functools import partial
 from math import log2, log10, sqrt
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_examples import LAW
-from page_numbers import ROOT, claim
+from page_numbers import CLAIMS, ROOT, Claim, claim
 
 import boundlab as bl
 from boundlab import files, options, signs, traces
@@ -61,11 +62,6 @@ def work_of_checks() -> list[str]:
     return [terms, parts, "2", f"{log2(written.MAX_BITS):g}", *others]
 
 
-@claim("docs/audit.md", "after # seconds of processor time for a group of checks (BOUNDLAB_PATIENCE=# makes it #)")
-def patience_of_checks() -> list[str]:
-    return [f"{_check.LAST_RESORT:g}", "10", f"{10 * _check.LAST_RESORT:g}"]
-
-
 @claim("docs/audit.md")
 def codes_of_check() -> str:
     assert (ExitCode.REFUTED, ExitCode.UNDECIDED, ExitCode.USAGE) == (1, 3, 2)
@@ -100,21 +96,6 @@ def both_sides_by_hand() -> list[str]:
     return [str(denominator), *(f"{int(side * 10**4) / 10**4:.4f}" for side in (left, right))]
 
 
-@claim("docs/exact.md", "More than # states of one event (# in exact numbers), or # control states, are refused")
-def most_states() -> list[str]:
-    return [power(_walk.LARGEST), power(_walk.SLOW), f"{_graph.LARGEST:,}"]
-
-
-@claim("docs/exact.md", "A table has at most # rows.")
-def rows_of_a_derivation() -> list[str]:
-    return [str(_rows.MOST)]
-
-
-@claim("docs/exact.md", "where a number that is added up takes more than # letters and is shortened")
-def letters_of_a_number() -> list[str]:
-    return [str(writing.LONGEST)]
-
-
 @claim(
     "docs/json.md",
     "lists (`@FILE`) of at most # MiB and a million numbers, JSON and traces of at most # MiB, theorems of at "
@@ -147,49 +128,6 @@ def codes_for_every_command() -> str:
     return "The codes 2, 70 and 130 mean the same for every command. 1 is reserved for a refutation"
 
 
-@claim("docs/audit.md", "`-q` prints one line of at most # letters")
-def letters_of_a_line() -> list[str]:
-    return re.findall(r"ruling\.within\((\d+),", inspect.getsource(_audit))
-
-
-@claim(
-    "docs/theorems.md",
-    "ranges without a model, more than # weighed models, and weights that differ by more than # binary digits",
-)
-def weighed_models() -> list[str]:
-    return [f"{_aggregation._MOST:,}", str(recurrence._ROOM)]
-
-
-@claim("docs/theorems.md", "all of them (# at most) are sampled at one horizon")
-def sampled_expectations() -> list[str]:
-    return [f"{compared._MOST_SAMPLED:,}"]
-
-
-@claim("docs/theorems.md", "# terms at most, # each where one sum stands in another")
-def terms_of_sums() -> list[str]:
-    return [power(folds.MOST_TERMS), f"{round(folds.MOST_TERMS**0.5)}"]
-
-
-@claim("docs/theorems.md", "A logarithm counts as a power #/#.")
-def power_of_a_logarithm() -> list[str]:
-    return [str(_evaluate._LOGARITHM.p), str(_evaluate._LOGARITHM.q)]
-
-
-@claim("docs/theorems.md", "rounded up, by # of itself where durations are no short binary numbers")
-def durations_rounded_up() -> list[str]:
-    return [power(plan._MORE, 2)]
-
-
-@claim("docs/theorems.md", "A run has # updates at most (# in searches).")
-def updates_in_seconds() -> list[str]:
-    return [f"{plan.MOST_UPDATES:,}", str(_judge._UPDATES)]
-
-
-@claim("docs/theorems.md", "and lets conditions pass up to #.")
-def conditions_pass() -> list[str]:
-    return [power(evaluated.ROUNDED)]
-
-
 @claim(
     "docs/theorems.md", "end at squared distances #/# and #/#: a bound of 0.42 holds of their mean, #, and not of each."
 )
@@ -205,21 +143,6 @@ def two_shuffled_passes() -> list[str]:
     return [str(part) for end in ends for part in end.as_integer_ratio()] + [f"{float(sum(ends) / 2):.4g}"]
 
 
-@claim("docs/data.md", "boundlab takes α = #.")
-def level_of_independence() -> list[str]:
-    return [f"{1 - inspect.signature(traces.departure).parameters['level'].default:g}"]
-
-
-@claim("docs/data.md", "parametric bootstrap: # samples of the fitted law")
-def samples_of_the_bootstrap() -> list[str]:
-    return [str(traces._DRAWS)]
-
-
-@claim("docs/data.md", "Of more than # durations, # drawn from them are tested.")
-def durations_that_are_tested() -> list[str]:
-    return 2 * [f"{traces._SAMPLE:,}"]
-
-
 @claim(
     "docs/sweep.md",
     "at a joint level of # % by default, half of the rest on each side: of # true theorems it may call # "
@@ -230,25 +153,10 @@ def levels_of_a_sweep() -> list[str]:
     return [f"{100 * level:g}", power(10**4), f"{10**4 * (1 - level) / 2:.0f}", f"{100 * plans.DEFAULT_RATE:g}"]
 
 
-@claim("docs/prove.md", "the first # iterations together are looked at")
-def iterations_of_which_a_proof_speaks() -> list[str]:
-    return [f"{from_case.LOOKED:,}"]
-
-
-@claim("docs/prove.md", "of a file that asks for more than # million steps of work")
-def steps_of_the_second_checker() -> list[str]:
-    return [f"{_numbers.MOST / 10**6:g}"]
-
-
 @claim("docs/plugins.md", "a group of checks and a delay law in under # lines")
 def lines_of_the_example() -> list[str]:
     test = (ROOT / "tests" / "registry" / "test_plugin_example.py").read_text(encoding="utf-8")
     return re.findall(r"splitlines\(\)\) < (\d+)", test)
-
-
-@claim("docs/plugins.md", "and once in # a client for its mean, by Chebyshev's inequality")
-def false_alarms_of_an_oracle() -> list[str]:
-    return [f"{_problem._CHEBYSHEV:g}"]
 
 
 @claim(
@@ -259,62 +167,6 @@ def false_alarms_of_an_oracle() -> list[str]:
 def what_a_sample_can_see() -> list[str]:
     gap = inspect.signature(_bound.assert_bound_holds).parameters["gap"].default
     return [power(_bound.FALSE_ALARM), str(_bound._PILOT), f"{100 * gap:g}"]
-
-
-@claim("docs/plugins.md", "`--boundlab-candidates N` | about how many instances the search looks at (#)")
-def candidates_of_the_plugin() -> list[str]:
-    return [str(_bound.CANDIDATES)]
-
-
-@claim("docs/verdicts.md", "side and bound agree in all of # bits")
-def bits_that_agree() -> list[str]:
-    return [str(_TOLD)]
-
-
-@claim("docs/verdicts.md", "at growing K, up to # (# where the bound is iterated)")
-def farthest_horizon() -> list[str]:
-    return [power(judge.FARTHEST), power(judge._ITERATED)]
-
-
-@claim("docs/verdicts.md", "Bonferroni's correction, or # resamples")
-def resamples() -> list[str]:
-    return [str(judge._RESAMPLES)]
-
-
-@claim("docs/verdicts.md", "#·# (`boundlab.expectation.AFFORDABLE`, some seconds)")
-def affordable() -> list[str]:
-    return [str(AFFORDABLE)[0], power(AFFORDABLE / int(str(AFFORDABLE)[0]))]
-
-
-@claim("docs/exact.md", "or between two that are # apart")
-def apart() -> list[str]:
-    return [re.findall(r"by more than (2⁻[⁰-⁹¹²³]+)", inspect.getsource(specification))[0]]
-
-
-@claim("docs/exact.md", "by that share, at most # | # |")
-def tight() -> list[str]:
-    return [power(result.TIGHT), str(int(ExitCode.UNDECIDED))]
-
-
-@claim("docs/exact.md", "**Size.** At most # points")
-def points_of_a_program() -> list[str]:
-    return [str(model.LARGEST)]
-
-
-@claim("docs/exact.md", "certificates of attained bounds are sought up to #. If the optima")
-def points_of_an_attained_bound() -> list[str]:
-    return [str(certificate._LARGEST)]
-
-
-@claim("docs/exact.md", "At most # points (K = # of gradient descent), seconds for each")
-def horizon_of_a_program() -> list[str]:
-    # Its points are x_0, a gradient at each iterate, and x* = 0 is none.
-    return [str(model.LARGEST), str(model.LARGEST - 2)]
-
-
-@claim("docs/theory/area.md", r"It costs some microseconds an iteration, so $K\le10^#$.")
-def longest_recursion() -> list[str]:
-    return [f"{log10(recursions.MAX_ITERATIONS):g}"]
 
 
 @claim("docs/tutorial.md", "The file is asynchronous SGD in under # lines")
@@ -341,3 +193,103 @@ def limits_of_uniform_errors() -> list[str]:
 def exact_normal_equations() -> list[str]:
     raised = {6: "10⁶", -6: "10⁻⁶"}
     return [raised[round(log10(one))] for one in (least_squares._PROVED, least_squares._LOOSE)]
+
+
+# What the code says by itself: page, sentence, and the numbers in it.
+for _page, _says, _found in (
+    (
+        "docs/audit.md",
+        "after # seconds of processor time for a group of checks (BOUNDLAB_PATIENCE=# makes it #)",
+        [f"{_check.LAST_RESORT:g}", "10", f"{10 * _check.LAST_RESORT:g}"],
+    ),
+    (
+        "docs/exact.md",
+        "More than # states of one event (# in exact numbers), or # control states, are refused",
+        [power(_walk.LARGEST), power(_walk.SLOW), f"{_graph.LARGEST:,}"],
+    ),
+    ("docs/exact.md", "A table has at most # rows.", [str(_rows.MOST)]),
+    (
+        "docs/exact.md",
+        "where a number that is added up takes more than # letters and is shortened",
+        [str(writing.LONGEST)],
+    ),
+    (
+        "docs/audit.md",
+        "`-q` prints one line of at most # letters",
+        re.findall(r"ruling\.within\((\d+),", inspect.getsource(_audit)),
+    ),
+    (
+        "docs/theorems.md",
+        "ranges without a model, more than # weighed models, and weights that differ by more than # binary digits",
+        [f"{_aggregation._MOST:,}", str(recurrence._ROOM)],
+    ),
+    ("docs/theorems.md", "all of them (# at most) are sampled at one horizon", [f"{compared._MOST_SAMPLED:,}"]),
+    (
+        "docs/theorems.md",
+        "# terms at most, # each where one sum stands in another",
+        [power(folds.MOST_TERMS), f"{round(folds.MOST_TERMS**0.5)}"],
+    ),
+    (
+        "docs/theorems.md",
+        "A logarithm counts as a power #/#.",
+        [str(_evaluate._LOGARITHM.p), str(_evaluate._LOGARITHM.q)],
+    ),
+    (
+        "docs/theorems.md",
+        "rounded up, by # of itself where durations are no short binary numbers",
+        [power(plan._MORE, 2)],
+    ),
+    (
+        "docs/theorems.md",
+        "A run has # updates at most (# in searches).",
+        [f"{plan.MOST_UPDATES:,}", str(_judge._UPDATES)],
+    ),
+    ("docs/theorems.md", "and lets conditions pass up to #.", [power(evaluated.ROUNDED)]),
+    (
+        "docs/data.md",
+        "boundlab takes α = #.",
+        [f"{1 - inspect.signature(traces.departure).parameters['level'].default:g}"],
+    ),
+    ("docs/data.md", "parametric bootstrap: # samples of the fitted law", [str(traces._DRAWS)]),
+    ("docs/data.md", "Of more than # durations, # drawn from them are tested.", 2 * [f"{traces._SAMPLE:,}"]),
+    ("docs/prove.md", "the first # iterations together are looked at", [f"{from_case.LOOKED:,}"]),
+    ("docs/prove.md", "of a file that asks for more than # million steps of work", [f"{_numbers.MOST / 10**6:g}"]),
+    ("docs/plugins.md", "and once in # a client for its mean, by Chebyshev's inequality", [f"{_problem._CHEBYSHEV:g}"]),
+    (
+        "docs/plugins.md",
+        "`--boundlab-candidates N` | about how many instances the search looks at (#)",
+        [str(_bound.CANDIDATES)],
+    ),
+    ("docs/verdicts.md", "side and bound agree in all of # bits", [str(_TOLD)]),
+    (
+        "docs/verdicts.md",
+        "at growing K, up to # (# where the bound is iterated)",
+        [power(judge.FARTHEST), power(judge._ITERATED)],
+    ),
+    ("docs/verdicts.md", "Bonferroni's correction, or # resamples", [str(judge._RESAMPLES)]),
+    (
+        "docs/verdicts.md",
+        "#·# (`boundlab.expectation.AFFORDABLE`, some seconds)",
+        [str(AFFORDABLE)[0], power(AFFORDABLE / int(str(AFFORDABLE)[0]))],
+    ),
+    (
+        "docs/exact.md",
+        "or between two that are # apart",
+        [re.findall(r"by more than (2⁻[⁰-⁹¹²³]+)", inspect.getsource(specification))[0]],
+    ),
+    ("docs/exact.md", "by that share, at most # | # |", [power(result.TIGHT), str(int(ExitCode.UNDECIDED))]),
+    ("docs/exact.md", "**Size.** At most # points", [str(model.LARGEST)]),
+    ("docs/exact.md", "certificates of attained bounds are sought up to #. If the optima", [str(certificate._LARGEST)]),
+    # Its points are x_0, a gradient at each iterate, and x* = 0 is none.
+    (
+        "docs/exact.md",
+        "At most # points (K = # of gradient descent), seconds for each",
+        [str(model.LARGEST), str(model.LARGEST - 2)],
+    ),
+    (
+        "docs/theory/area.md",
+        r"It costs some microseconds an iteration, so $K\le10^#$.",
+        [f"{log10(recursions.MAX_ITERATIONS):g}"],
+    ),
+):
+    CLAIMS.append(Claim(_page, _says, partial(list, _found)))

@@ -2,11 +2,11 @@
 
 import json
 import re
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from claims_results import BENCHMARKS
-from page_numbers import ROOT, claim
+from page_numbers import CLAIMS, ROOT, Claim, claim
 
 
 @cache
@@ -22,30 +22,10 @@ def row(what: str, floor: str = "") -> Any:
     return found
 
 
-@claim(BENCHMARKS, "an update after; the loop alone #.")
-def loop_in_machine_code() -> list[str]:
-    return [f"{loops()[1]:.2f}"]
-
-
-@claim(BENCHMARKS, "and # µs an update after;")
-def all_in_machine_code() -> list[str]:
-    return [f"{loops()[0]:.2f}"]
-
-
 def loops() -> tuple[float, float]:
     """Return microseconds of processor time an update in machine code: with events and tape, and without."""
     some = {one["what"]: 1e6 * min(one["ours"]["cpu"]) for one in last_run()["rows"] if "machine code" in one["what"]}
     return some["T4 in machine code, events and tape included"], some["T4 in machine code"]
-
-
-@claim(BENCHMARKS, "Exponents of growth, over a factor of 16: K #, R #, n #, d #.")
-def exponents() -> list[str]:
-    return [f"{last_run()['growth'][name]:.2f}" for name in "KRnd"]
-
-
-@claim(BENCHMARKS, "The enumerator takes # rational products a coordinate of a merged state")
-def enumerator() -> list[str]:
-    return [f"{row('a coordinate of one of')['ratio']:.1f}"]
 
 
 @claim(BENCHMARKS, "# of three updates of n×n matrices with constant steps and # with diminishing ones (n = #)")
@@ -54,20 +34,30 @@ def moments() -> list[str]:
     return [*ratios, "50"]
 
 
-@claim(BENCHMARKS, "T1 in torch (#) reads")
-def softmax_in_torch() -> list[str]:
-    return [f"{row('T1 torch', 'FedBuff by hand')['ratio']:.2f}"]
-
-
 @claim(BENCHMARKS, "T4 in torch is # of its floor, and # times as fast as NumPy:")
 def quadratics_in_torch() -> list[str]:
     floor, numpy = (row("T4 torch", one)["ratio"] for one in ("FedBuff by hand", "the executor in NumPy"))
     return [f"{floor:.1f}", f"{1 / numpy:.1f}"]
 
 
-@claim(BENCHMARKS, "is only # times as fast as NumPy's executor")
-def loop_by_hand() -> list[str]:
-    return [f"{row('T4 torch', 'FedBuff by hand')['floor_rate'] / row('T4 NumPy')['rate']:.0f}"]
+for _says, _numbers in (
+    ("an update after; the loop alone #.", [f"{loops()[1]:.2f}"]),
+    ("and # µs an update after;", [f"{loops()[0]:.2f}"]),
+    (
+        "Exponents of growth, over a factor of 16: K #, R #, n #, d #.",
+        [f"{last_run()['growth'][name]:.2f}" for name in "KRnd"],
+    ),
+    (
+        "The enumerator takes # rational products a coordinate of a merged state",
+        [f"{row('a coordinate of one of')['ratio']:.1f}"],
+    ),
+    ("T1 in torch (#) reads", [f"{row('T1 torch', 'FedBuff by hand')['ratio']:.2f}"]),
+    (
+        "is only # times as fast as NumPy's executor",
+        [f"{row('T4 torch', 'FedBuff by hand')['floor_rate'] / row('T4 NumPy')['rate']:.0f}"],
+    ),
+):
+    CLAIMS.append(Claim(BENCHMARKS, _says, partial(list, _numbers)))
 
 
 # ---------------------------------------------------------------------- the plan of a sweep

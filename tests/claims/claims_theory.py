@@ -2,10 +2,10 @@
 
 import math
 import re
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
-from page_numbers import ROOT, claim
+from page_numbers import CLAIMS, ROOT, Claim, claim
 
 import boundlab as bl
 from boundlab.theorems import load_theorem
@@ -62,53 +62,10 @@ def cut(number: float, decimals: int) -> str:
     return f"{math.floor(number * 10**decimals) / 10**decimals:.{decimals}f}"
 
 
-@claim(AREA, r"and $48(1-e^{-1/6})=#\ldots\ge7$")
-def steps_of_a_sixth() -> list[str]:
-    return [cut(48 * (1 - math.exp(-1 / 6)), 3)]
-
-
-@claim(AREA, r"and $2(W_1+W_2)\le2(e^{1/3}+e^{1/6})=#\ldots$:")
-def weights_of_the_start() -> list[str]:
-    return [cut(2 * (math.exp(1 / 3) + math.exp(1 / 6)), 3)]
-
-
-@claim(AREA, r"and $460.8\,e^{5/6}\cdot\frac{97}{96}(\frac{96}{95})^5=#\ldots$:")
-def noise_of_the_explicit_bound() -> list[str]:
-    return [cut(rounded_constants(96)[0], 1)]
-
-
-@claim(AREA, r"and $576(e^{1/3}+e^{1/6})(\frac{96}{95})^4=#\ldots$;")
-def heterogeneity_of_the_explicit_bound() -> list[str]:
-    return [cut(rounded_constants(96)[1], 1)]
-
-
-@claim(AREA, r"$6912\,\frac{e^{1/3}}{1-e^{-1/2}}\cdot\frac{97}{96}(\frac{96}{95})^4=#\ldots$:")
-def drift_of_the_explicit_bound() -> list[str]:
-    return [cut(rounded_constants(96)[2], 1)]
-
-
-@claim(AREA, r"with $d\ge#$ alone they would have to be #, # and #.")
-def constants_for_any_d() -> list[str]:
-    return ["48", *(str(math.ceil(one)) for one in rounded_constants(48))]
-
-
 def registered_constants() -> list[str]:
     """Return the constants of the registered bound, noise, heterogeneity and drift."""
     terms = load_theorem("area.theorem7.explicit").bound.terms
     return [str(terms[name].as_coeff_Mul()[0]) for name in ("noise", "heterogeneity", "drift")]
-
-
-@claim(AREA, r"\frac{N_\sigma\varphi^5}5\le\frac{#}{p^2M\gamma^2}")
-def noise_as_registered() -> list[str]:
-    return registered_constants()[:1]
-
-
-@claim(
-    AREA,
-    r"\frac{N_\zeta\varphi^4}4\le\frac{#\,\bar q\,\kappa_\gamma^2}{p^2}+\frac{#\,\delta^2\kappa_\gamma^4}{p^3} .",
-)
-def heterogeneity_as_registered() -> list[str]:
-    return registered_constants()[1:]
 
 
 @claim(
@@ -146,3 +103,28 @@ def twenty_uses_of_a_gradient() -> list[str]:
     test = (ROOT / "tests" / "algorithms" / "test_afl_dga.py").read_text(encoding="utf-8")
     body = test.partition("def test_the_printed_theorem_fails_for_one_local_step_and_gradients_used_twenty_times")[2]
     return re.findall(r"assert (?:metric >|bound <) ([\d.]+)", body)[:2]
+
+
+for _page, _says, _numbers in (
+    (AREA, r"and $48(1-e^{-1/6})=#\ldots\ge7$", [cut(48 * (1 - math.exp(-1 / 6)), 3)]),
+    (AREA, r"and $2(W_1+W_2)\le2(e^{1/3}+e^{1/6})=#\ldots$:", [cut(2 * (math.exp(1 / 3) + math.exp(1 / 6)), 3)]),
+    (AREA, r"and $460.8\,e^{5/6}\cdot\frac{97}{96}(\frac{96}{95})^5=#\ldots$:", [cut(rounded_constants(96)[0], 1)]),
+    (AREA, r"and $576(e^{1/3}+e^{1/6})(\frac{96}{95})^4=#\ldots$;", [cut(rounded_constants(96)[1], 1)]),
+    (
+        AREA,
+        r"$6912\,\frac{e^{1/3}}{1-e^{-1/2}}\cdot\frac{97}{96}(\frac{96}{95})^4=#\ldots$:",
+        [cut(rounded_constants(96)[2], 1)],
+    ),
+    (
+        AREA,
+        r"with $d\ge#$ alone they would have to be #, # and #.",
+        ["48", *(str(math.ceil(one)) for one in rounded_constants(48))],
+    ),
+    (AREA, r"\frac{N_\sigma\varphi^5}5\le\frac{#}{p^2M\gamma^2}", registered_constants()[:1]),
+    (
+        AREA,
+        r"\frac{N_\zeta\varphi^4}4\le\frac{#\,\bar q\,\kappa_\gamma^2}{p^2}+\frac{#\,\delta^2\kappa_\gamma^4}{p^3} .",
+        registered_constants()[1:],
+    ),
+):
+    CLAIMS.append(Claim(_page, _says, partial(list, _numbers)))

@@ -29,6 +29,7 @@ NONSENSE = [
     ("list theorms", "did you mean theorems"),
     ("show area.theorem9", "unknown theorem 'area.theorem9'; did you mean area.theorem"),
     ("show nowhere.toml", "nowhere.toml"),
+    ("show area.theorem8 --latex --json", "give --latex or --json, not both"),
     ("{EVAL} --set=K=0", "K"),
     ("{EVAL} --set=K=1.5", "integer"),
     ("{EVAL} --set=K", "NAME=VALUE"),
@@ -192,11 +193,6 @@ def test_a_seed_below_0_is_refused_by_every_command(
 ) -> None:
     assert invoke([*(word.format(folder=place / "new") for word in quick(command)), "--seed=-1"]) == 2
     assert capsys.readouterr().err.startswith("boundlab: seed must be")
-
-
-def test_latex_and_json_are_not_both_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert invoke(["show", "area.theorem8", "--latex", "--json"]) == 2
-    assert "give --latex or --json, not both" in capsys.readouterr().err
 
 
 @pytest.mark.nightly

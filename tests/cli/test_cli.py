@@ -31,48 +31,12 @@ def test_list_names_what_is_registered(capsys, what):
     assert all(entry["id"] in table for entry in entries)
 
 
-@pytest.mark.parametrize("theorem", ["area.theorem7", "area.theorem7.recursion", "area.theorem8"])
-def test_show_prints_assumptions_symbols_and_latex(capsys, theorem):
-    page = output(capsys, "show", theorem)
-    assert "iid-events" in page
-    assert "symbols to set" in page
-    assert r"\le" in output(capsys, "show", theorem, "--latex") or theorem == "area.theorem7"
-    assert json.loads(output(capsys, "show", theorem, "--json"))["id"] == theorem
-
-
-def test_eval_gives_the_number_of_the_paper(capsys):
-    value = json.loads(output(capsys, *EVAL, "--set=K=6", "--json"))
-    assert value["bound"] == pytest.approx(2.1424285, abs=1e-7)  # sqrt(54·25.5/300)
-    assert value["derived"]["A"] == 54
-
-
 def test_eval_over_a_grid_prints_the_same_numbers_as_csv_and_json(capsys):
     grid = [*EVAL, "--set=K=1:1e6:log:7"]
     rows = list(csv.DictReader(io.StringIO(output(capsys, *grid, "--csv", "--terms"))))
     value = json.loads(output(capsys, *grid, "--json"))
     assert [float(row["K"]) for row in rows] == value["axes"]["K"] == [10.0**e for e in range(7)]
     assert [float(row["bound"]) for row in rows] == value["bound"]
-
-
-def test_optimal_rate_shows_closed_form_minimiser_and_derivation(capsys, tmp_path):
-    rates = tmp_path / "rates.txt"
-    rates.write_text("\n".join(str(1 + k % 7) for k in range(1000)))
-    answer = json.loads(output(capsys, "optimal-rate", "--rates", f"@{rates}", "--derivation", "--json"))
-    assert answer["n"] == 1000
-    assert answer["numeric"] == pytest.approx(answer["lambda_s"], rel=1e-6)
-    assert {step["verdict"] for step in answer["derivation"]} == {"proved"}
-    page = output(capsys, "optimal-rate", "--rates", "1,2", "--objective", "per-time")
-    assert "no interior optimum" in " ".join(page.split())
-
-
-def test_run_reports_errors_frequencies_and_staleness(capsys, tmp_path):
-    out = tmp_path / "run.json"
-    arguments = ("run", "area", "--problem", "quadratic:sigma=0.1", "--set", "alpha=0.1", "--iterations", "300")
-    page = output(capsys, *arguments, "--out", str(out))
-    assert "staleness" in page
-    result = json.loads(out.read_text())
-    assert result == json.loads(output(capsys, *arguments, "--json"))
-    assert result["metrics"]["squared-distance"][0][-1] < result["metrics"]["squared-distance"][0][0]
 
 
 @pytest.mark.nightly  # CI runs make demo
@@ -152,14 +116,6 @@ def test_a_form_refuses_what_another_one_takes(line, words, place, capsys):
     assert words in capsys.readouterr().err
 
 
-def test_version_and_help_of_every_command(capsys):
-    assert output(capsys, "--version").startswith("boundlab 0.")
-    page = output(capsys, "--help")
-    for command in ENDINGS:
-        assert command in page
-        assert "Example: boundlab" in " ".join(output(capsys, command, "--help").split())
-
-
 JUDGES = {"audit", "checks", "compare", "exact", "falsify", "proofs", "prove", "recheck", "signs", "worst_case"}
 
 
@@ -200,8 +156,3 @@ def test_eval_and_help_import_nothing_heavy():
     for arguments in ([*EVAL, "--set=K=6"], ["--help"], ["list"]):
         done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-    done = subprocess.run(
-        [sys.executable, "-c", "import boundlab, sys; sys.exit('sympy' in sys.modules or 'numpy' in sys.modules)"],
-        check=False,
-    )
-    assert done.returncode == 0

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from boundlab.cli import invoke
+from boundlab.errors import ExecutorError, TapeError
 from boundlab.verdict import ExitCode
 
 PLUGIN = """
@@ -166,62 +167,34 @@ def test_debug_shows_the_traceback_before_the_line(command, arguments, capsys, m
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_boundlabs_own_place_is_named(capsys, monkeypatch):
-    monkeypatch.setattr("boundlab.checks.behaviour.trivial", lambda _view: 1 / 0)
-    assert invoke(["check", "area.theorem8.repaired", "--only=vacuity"]) == ExitCode.UNFORESEEN
+CHECK = ["check", "area.theorem8.repaired", "--only=vacuity"]
+RUN = ["run", "area", "--set=alpha=0.1", "--iterations=5", "--trials=1"]
+LOST = "the executor failed (gone); what is finished is kept, ask again for the rest"
+
+
+@pytest.mark.parametrize(
+    ("place", "error", "line", "code", "words"),
+    [
+        ("boundlab.checks.behaviour.trivial", ValueError, CHECK, ExitCode.UNFORESEEN, "boundlab/checks/behaviour.py:"),
+        ("boundlab.registry.sources", AttributeError, ["list"], ExitCode.UNFORESEEN, "boundlab/registry.py:"),
+        ("typer.main.get_command", AttributeError, ["list"], ExitCode.UNFORESEEN, "boundlab/cli/"),
+        # A run that breaks an invariant is a defect; an executor that is lost, and too little memory, are none.
+        ("boundlab.simulate.statistics", TapeError, RUN, ExitCode.UNFORESEEN, "boundlab/simulate/__init__.py:"),
+        ("boundlab.registry.sources", ExecutorError, ["list"], ExitCode.UNFORESEEN, ""),
+        ("boundlab.registry.sources", MemoryError, ["list"], ExitCode.USAGE, ""),
+        ("boundlab.registry.sources", KeyboardInterrupt, ["list"], ExitCode.INTERRUPTED, ""),
+    ],
+)
+def test_a_defect_of_boundlab_itself_is_one_line_that_names_its_place(
+    place, error, line, code, words, capsys, monkeypatch
+):
+    def defect(*_args, **_options):
+        raise error(LOST)
+
+    monkeypatch.setattr(place, defect)
+    assert invoke(line) == code
     err = capsys.readouterr().err
-    assert err.startswith("boundlab: unexpected ZeroDivisionError in boundlab/checks/behaviour.py:")
+    assert err.startswith(f"boundlab: unexpected {error.__name__} in {words}" if words else "boundlab: ")
     assert "plug-in" not in err
     assert err.count("\n") == 1
-
-
-@pytest.mark.parametrize("broken", ["boundlab.registry.sources", "typer.main.get_command"])
-def test_a_defect_of_the_machinery_itself_ends_the_same_way(broken, capsys, monkeypatch):
-    def defect(*_args, **_options):
-        raise AttributeError("a defect")
-
-    monkeypatch.setattr(broken, defect)
-    if broken == "boundlab.registry.sources":
-        monkeypatch.setattr("boundlab.registry.sources", defect)
-        monkeypatch.setattr("boundlab.registry.owners", defect)
-    assert invoke(["list"]) == ExitCode.UNFORESEEN
-    err = capsys.readouterr().err
-    assert err.startswith("boundlab: unexpected AttributeError in boundlab/")
-    assert err.count("\n") == 1
-
-
-def test_a_finished_run_that_breaks_an_invariant_is_unforeseen_too(capsys, monkeypatch):
-    from boundlab.errors import TapeError
-
-    def defect(*_args, **_options):
-        raise TapeError("staleness is negative")
-
-    monkeypatch.setattr("boundlab.simulate.statistics", defect)
-    assert invoke(["run", "area", "--set=alpha=0.1", "--iterations=5", "--trials=1"]) == ExitCode.UNFORESEEN
-    err = capsys.readouterr().err
-    assert err.startswith("boundlab: unexpected TapeError in boundlab/simulate/__init__.py:")
-    assert "(staleness is negative)" in err
-
-
-def test_memory_and_interrupts_keep_their_codes(capsys, monkeypatch):
-    for error, code in ((MemoryError, ExitCode.USAGE), (KeyboardInterrupt, ExitCode.INTERRUPTED)):
-
-        def stop(*_args, error=error, **_options):
-            raise error
-
-        monkeypatch.setattr("boundlab.registry.sources", stop)
-        assert invoke(["list"]) == code
-        assert capsys.readouterr().err.count("\n") == 1
-
-
-def test_an_executor_that_fails_is_no_defect(capsys, monkeypatch):
-    from boundlab.errors import ExecutorError
-
-    def lost(*_args, **_options):
-        raise ExecutorError("the executor failed (gone); what is finished is kept, ask again for the rest")
-
-    monkeypatch.setattr("boundlab.registry.sources", lost)
-    assert invoke(["list"]) == ExitCode.UNFORESEEN
-    assert capsys.readouterr().err == (
-        "boundlab: the executor failed (gone); what is finished is kept, ask again for the rest\n"
-    )
+    assert (err == f"boundlab: {LOST}\n") == (error is ExecutorError)

@@ -65,14 +65,6 @@ def test_without_torch_numpy_and_auto_answer_alike_and_torch_names_its_extra(pla
 
 
 @pytest.mark.nightly
-def test_without_torch_every_command_ends_as_it_does_with_it(place: Path) -> None:
-    lines = [[word.format(fresh="fresh", folder="plots") for word in quick(command)] for command in {**QUICK, **SLOW}]
-    (place / "fresh").mkdir()
-    for line, (code, _, err) in zip(lines, without_torch(lines, place), strict=True):
-        assert code in ANSWERS, (line, err)
-
-
-@pytest.mark.nightly
 @pytest.mark.parametrize("extras", ["", "[all]"])
 def test_every_command_ends_in_words_where_extras_are_not_installed(place: Path, extras: str) -> None:
     def run(*command: str) -> "subprocess.CompletedProcess[str]":

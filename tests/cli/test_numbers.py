@@ -69,20 +69,3 @@ def test_time_limits_have_units() -> None:
     context = click.Context(COMMANDS["falsify"])
     read = [option.type_cast_value(context, text) for text in ("90", "90s", "1.5m", "0.025h", 90.0)]
     assert read == [90.0] * 5
-
-
-@pytest.mark.sweep(2)
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["run", "fedbuff", "--problem", "huber:clients=1e1", "--iterations", "1e1", "--set", "eta_l=0.1", "-r", "2.0"],
-        ["run", "area", "--problem", "lad", "-k", "1_0", "--set", "alpha=1", "--set", "M=1e1", "-r", "2", "-s", "1e3"],
-        ["compare", "area.theorem8.repaired", "--problem=lad", "--delays=iid:p_s=0.5", "-k", "1e0,3e0", "--set=M=2e0"],
-        ["eval", "area.theorem8", *(f"--set={one}" for one in ("p=0.5", "M=1e1", "B=1", "sigma=0", "R=1", "K=1_0"))],
-        ["worst-case", "classics.gd.convex", "-k", "1e0"],
-    ],
-)
-def test_the_same_holds_of_settings_specs_and_horizons(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert invoke(arguments) == 0

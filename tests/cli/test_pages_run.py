@@ -18,7 +18,7 @@ from boundlab.verdict import ExitCode
 
 ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
 PART = re.compile(
-    r"^```(toml|python)(?: file=(\S+))?\n(.*?)^```"
+    r"^```(toml|python)(?: file=(\S+))?\n(.*?)^```\n(?:\n^```\n(.*?)^```\n)?"
     r"|^    (\$ |)(boundlab (?:[^\n]*\\\n)*[^\n]*)\n((?:\n(?=    )|    (?!\$ |boundlab )[^\n]*\n)*)",
     re.MULTILINE | re.DOTALL,
 )
@@ -54,7 +54,7 @@ def lines(text: str) -> list[str]:
 PAGES = [
     page
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
-    if page.stem != "tutorial" and any(parts(page))  # the tutorial has a test of its own
+    if any(parts(page))
 ]
 
 
@@ -66,13 +66,14 @@ PAGES = [
 def test_the_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-    for name, text in FILES.items():
+    whole = page.stem == "tutorial"  # in an empty folder, with the searches that it shows
+    for name, text in FILES.items() if not whole else ():
         (tmp_path / name).write_text(text, encoding="utf-8")
     for name in ("tests", "proofs"):
         (tmp_path / name).symlink_to(ROOT / name)
     example = runpy.run_path(str(ROOT / "tests" / "plugin_example" / "example.py"))
     names: dict[str, object] = {"__name__": page.stem, "MYRENNALA": example["BOUNDLAB"]["algorithms"]}
-    for language, file, text, prompt, command, shown in parts(page):
+    for language, file, text, printed, prompt, command, shown in parts(page):
         if file:
             (tmp_path / file).write_text(text, encoding="utf-8")
         elif language == "toml" and (found := re.search(r'^id = "(\S+)"', text, re.MULTILINE)):
@@ -81,13 +82,14 @@ def test_the_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pyt
         elif language == "python":
             code = compile(text, page.name, "exec")
             if "flwr" not in text:  # Flower is no dependency, of the tests neither
-                with contextlib.redirect_stdout(io.StringIO()):
+                with contextlib.redirect_stdout(io.StringIO()) as out:
                     exec(code, names)  # noqa: S102  (the page's own code)
+                assert printed in ("", out.getvalue())
         elif command and not command.strip().endswith(ELSEWHERE):
             words = shlex.split(command.replace("\\\n", ""), comments=True)[1:]
             out, err = io.StringIO(), io.StringIO()
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-                ending = invoke([*words, *SHORT.get(words[0], ())])
+                ending = invoke([*words, *(SHORT.get(words[0], ()) if not whole else ())])
             if prompt and shown:
                 assert any(matches(lines(shown), lines(one.getvalue())) for one in (out, err)), out.getvalue()
             else:

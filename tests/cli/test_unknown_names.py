@@ -113,11 +113,6 @@ def test_a_plugin_whose_theorem_is_about_another_plugin_is_told_so(
     assert "unknown algorithm 'zzz'" in err
 
 
-def test_theorems_are_found_by_their_algorithm(capsys: Any) -> None:
-    assert invoke(["list", "theorems", "async_sgd"]) == 0
-    assert "classics.delayed-sgd" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("problem", ["logistic", "huber"])
 def test_a_word_that_finds_no_theorem_but_names_a_problem_says_what_lists_its_theorems(
     problem: str, capsys: pytest.CaptureFixture[str]

@@ -1,6 +1,7 @@
 """Every kind of result has a page, and every medium shows all of it."""
 
 import inspect
+import json
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -27,6 +28,8 @@ from boundlab.pages.blocks import (
     Part,
     Points,
     Section,
+    as_data,
+    from_data,
     line,
     table,
     words,
@@ -86,6 +89,11 @@ def bare(text: str) -> str:
 
 def test_the_page_of_every_block_has_every_kind_of_block() -> None:
     assert {type(block) for block in EVERY_BLOCK} == set(get_args(Block))
+
+
+def test_every_block_comes_back_from_json_as_it_was() -> None:
+    for block in EVERY_BLOCK:
+        assert repr(from_data(json.loads(json.dumps(as_data(block))))) == repr(block)
 
 
 @pytest.mark.sweep(13)

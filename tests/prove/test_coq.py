@@ -60,13 +60,15 @@ class TestText:
             stated = re.findall(r"^  0 (?:=|<=) .* ->$", lemma.split("Proof.")[0], re.MULTILINE)
             assert len(stated) == sum(isinstance(one, Fact) for one in fact.premises)
 
-    @pytest.mark.sweep(20)
-    def test_every_name_is_declared(self, name: str) -> None:
-        for lemma in lemmas(coq_source(outcome(name))):
+    @pytest.mark.sweep(15)
+    def test_every_name_is_declared_every_parenthesis_closed_and_nothing_admitted(self, name: str) -> None:
+        source = coq_source(outcome(name))
+        assert not re.search(r"Admitted|admit|Axiom|Parameter|Abort", source)
+        for lemma in lemmas(source):
             declared = re.search(r"forall (.*?) : R", lemma)
             names = set(declared.group(1).split()) if declared else set()
-            statement = lemma.split("Proof.")[0]
-            assert set(re.findall(r"\b[as]\d+\b", statement)) == names
+            assert set(re.findall(r"\b[as]\d+\b", lemma.split("Proof.")[0])) == names
+            assert all(lemma.count(opened) == lemma.count(closed) for opened, closed in ("()", "{}"))
 
     @pytest.mark.sweep(4)
     def test_every_atom_has_one_name(self, name: str) -> None:
@@ -77,16 +79,6 @@ class TestText:
             told = re.findall(r"^   a\d+ is (.*)$", comment, re.MULTILINE)
             assert len(told) == len(set(told)) == len(atoms)
             assert "object at" not in comment
-
-    @pytest.mark.sweep(4)
-    def test_parentheses_are_closed(self, name: str) -> None:
-        for lemma in lemmas(coq_source(outcome(name))):
-            assert lemma.count("(") == lemma.count(")")
-            assert lemma.count("{") == lemma.count("}")
-
-    @pytest.mark.sweep(15)
-    def test_nothing_is_admitted(self, name: str) -> None:
-        assert not re.search(r"Admitted|admit|Axiom|Parameter|Abort", coq_source(outcome(name)))
 
 
 def test_an_atom_that_looks_like_a_comment_ends_none() -> None:

@@ -142,69 +142,29 @@ def _count(folder: Path) -> int:
     return sum(text.count('"key"') for text in map(Path.read_text, (folder / "lines").glob("*")))
 
 
-def _sweep_and_kill(plan: Path, out: Path, dask: _Cluster, first: int, then: int) -> set[str]:
-    """Kill a worker when so many rows are there, and the client at some more; return what is on disk."""
-    workers = [dask.worker() for _ in range(2)]
-    client = dask.sweep(plan, out)
-    _until(lambda: _count(out) >= first or client.poll() is not None)
-    os.kill(workers[0].pid, signal.SIGKILL)
-    _until(lambda: _count(out) >= then)
-    os.kill(client.pid, signal.SIGKILL)
-    client.wait()
-    return set(keys_of(out))
-
-
 def _seeds(folder: Path, number: int) -> Path:
     """Write the plan of so many cells that differ in their seeds."""
     return plan_file(folder, "M = [10]", f"seeds = {list(range(number))}")
 
 
-def _killed_and_resumed(tmp_path: Path, dask: _Cluster, values: int, first: int, then: int) -> None:
-    plan = _seeds(tmp_path, values)
-    kept = _sweep_and_kill(plan, tmp_path / "out", dask, first, then)
-    assert first <= len(kept) < values
-    asked: list[str] = []
-    with cluster(str(dask.file)) as (executor, threads):
-        sweep(
-            plan,
-            tmp_path / "out",
-            executor,
-            jobs=threads,
-            tell=lambda _, row: asked.append(row["key"]) if row else None,
-        )
-    assert not kept & set(asked)
-    assert results(tmp_path / "out").lines.disagreements == []
-    sweep(plan, tmp_path / "serial", jobs=1)
-    assert len(rows_of(tmp_path / "out")) == values
-    assert {row["status"] for row in rows_of(tmp_path / "out").values()} == {"done"}
-    assert rows_of(tmp_path / "out") == rows_of(tmp_path / "serial")
-
-
 @pytest.mark.nightly
 def test_two_hundred_cells_survive_a_killed_worker_and_a_killed_client(tmp_path: Path, dask: _Cluster) -> None:
-    _killed_and_resumed(tmp_path, dask, 200, 60, 120)
-
-
-def _ended_in_one_line(client: "subprocess.Popen[bytes]", said: str) -> None:
-    """Whatever libraries log before it, the last line is boundlab's, and there is no traceback of its own."""
-    assert client.returncode == ExitCode.UNFORESEEN
-    assert said.splitlines()[-1].startswith("boundlab: ")
-    assert "the executor failed" in said.splitlines()[-1]
-    assert 'boundlab/sweep/drive.py"' not in said
-
-
-@pytest.mark.nightly
-def test_a_killed_scheduler_ends_the_sweep_in_one_line_and_what_is_finished_is_kept(
-    tmp_path: Path, dask: _Cluster
-) -> None:
-    plan, out = _seeds(tmp_path, 400), tmp_path / "out"
-    dask.worker()
+    plan, out = _seeds(tmp_path, 200), tmp_path / "out"
+    workers = [dask.worker() for _ in range(2)]
     client = dask.sweep(plan, out)
-    _until(lambda: _count(out) >= 3 or client.poll() is not None)
-    dask.processes[0].kill()
-    _until(lambda: client.poll() is not None)
-    _ended_in_one_line(client, dask.said.read_text())
-    assert 3 <= len(rows_of(out)) < 400
+    for rows, victim in ((60, workers[0]), (120, client)):
+        _until(lambda: _count(out) >= rows or client.poll() is not None)  # noqa: B023  (called here)
+        victim.kill()
+    client.wait()
+    kept, asked = set(keys_of(out)), set[str]()
+    with cluster(str(dask.file)) as (executor, threads):
+        sweep(plan, out, executor, jobs=threads, tell=lambda _, row: asked.add(row["key"]) if row else None)
+    assert not kept & asked
+    assert 120 <= len(kept) < 200 == len(kept | asked)
+    assert results(out).lines.disagreements == []
+    sweep(plan, tmp_path / "serial", jobs=1)
+    assert {row["status"] for row in rows_of(out).values()} == {"done"}
+    assert rows_of(out) == rows_of(tmp_path / "serial")
 
 
 @pytest.mark.nightly
@@ -213,7 +173,11 @@ def test_a_worker_without_boundlab_ends_the_sweep_in_one_line(tmp_path: Path, da
     dask.worker()
     client = dask.sweep(_seeds(tmp_path, 3), tmp_path / "out")
     _until(lambda: client.poll() is not None)
-    _ended_in_one_line(client, dask.said.read_text())
+    said = dask.said.read_text()
+    assert client.returncode == ExitCode.UNFORESEEN
+    assert said.splitlines()[-1].startswith("boundlab: ")  # whatever libraries log before it
+    assert "the executor failed" in said.splitlines()[-1]
+    assert 'boundlab/sweep/drive.py"' not in said
 
 
 def _children(client: "subprocess.Popen[bytes]") -> list[int]:
@@ -226,11 +190,12 @@ def _children(client: "subprocess.Popen[bytes]") -> list[int]:
         return []
 
 
-def _killed_at_random(tmp_path: Path, kills: int) -> None:
+@pytest.mark.nightly
+def test_sixty_kills_at_random_lose_no_row(tmp_path: Path) -> None:
     """Begin a sweep so often, kill a process that answers and then the one that writes; each at any moment."""
-    plan, out, random = _seeds(tmp_path, 5 * kills), tmp_path / "out", Random(kills)  # noqa: S311
+    plan, out, random = _seeds(tmp_path, 300), tmp_path / "out", Random(60)  # noqa: S311
     words = [sys.executable, "-m", "boundlab", "sweep", str(plan), "--out", str(out), "--jobs", "2"]
-    for _ in range(kills):
+    for _ in range(60):
         before = _count(out)
         client = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
@@ -251,11 +216,6 @@ def _killed_at_random(tmp_path: Path, kills: int) -> None:
     lines = lines_of(out)
     failed = [row for row in lines if row["status"] == "killed"]
     assert len(lines) - len(failed) == len(rows_of(out)), "what is done is not done again"
-
-
-@pytest.mark.nightly
-def test_sixty_kills_at_random_lose_no_row(tmp_path: Path) -> None:
-    _killed_at_random(tmp_path, 60)
 
 
 GREW = """

@@ -56,14 +56,6 @@ def test_what_is_excluded_has_all_of_the_values() -> None:
     ]  # fmt: skip
 
 
-@given(st.integers(1, 40), st.floats(1e-6, 0.5))
-def test_the_false_alarms_of_all_cells_together_are_at_most_the_rate(cells: int, rate: float) -> None:
-    found = plan(set={"M": list(range(1, cells + 1))}, run={"rate": rate})
-    levels = [cell.level for cell in found.cells()]
-    assert len(levels) == cells
-    assert sum(1.0 - level for level in levels) == pytest.approx(rate)
-
-
 def test_cells_of_a_problem_stand_together() -> None:
     found = plan(theorems=["a", "b"], problems=["p", "q", "r"], set={"M": [1, 2]})
     problems = [cell.problem for cell in found.cells()]

@@ -111,44 +111,30 @@ def test_instructions_belong_to_the_event_in_which_they_are_written() -> None:
 # ---- explicit events --------------------------------------------------------------------------------------------
 
 
-def test_a_defect_in_a_compiler_is_found() -> None:
-    def broken(spoil: Any) -> None:
-        writer = Writer(at(3), 1, RecordAt(), 3)
-        mine = writer.register()
-        run = writer.descend(mine, SERVER_MODEL, 0, 1, 0.1)
-        writer.begin(0)
-        spoil(writer, mine, run)
+@pytest.mark.parametrize(
+    ("arrives", "weight", "updates", "ends", "message"),
+    [
+        (False, 1.0, True, True, "has not arrived"),
+        (True, 1.0, False, True, "in the order of the server versions"),
+        (True, np.inf, True, True, "weight of an update is not finite"),
+        (True, 1.0, True, False, r"Writer\.end\(\) ends"),
+    ],
+)
+def test_a_defect_in_a_compiler_is_found(arrives: bool, weight: float, updates: bool, ends: bool, message: str) -> None:
+    """What :func:`verify` sees in a tape, test_tape.py has."""
+    writer = Writer(at(3), 1, RecordAt(), 3)
+    mine = writer.register()
+    run = writer.descend(mine, SERVER_MODEL, 0, 1, 0.1)
+    writer.begin(0)
+    if arrives:
+        writer.arrive(run)
+    writer.use(run, weight)
+    if updates:
+        writer.server_update((1.0, mine))
+    if ends:
         writer.end()
+    with pytest.raises(TapeError, match=message):
         writer.tape()
-
-    def used_before_it_arrived(writer: Writer, mine: int, run: int) -> None:
-        writer.use(run, 1.0)
-        writer.server_update((1.0, mine))
-
-    def used_without_a_server_update(writer: Writer, _mine: int, run: int) -> None:
-        writer.arrive(run)
-        writer.use(run, 1.0)
-
-    def infinite_weight(writer: Writer, mine: int, run: int) -> None:
-        writer.arrive(run)
-        writer.use(run, np.inf)
-        writer.server_update((1.0, mine))
-
-    def read_too_early(writer: Writer, mine: int, _run: int) -> None:
-        writer.affine(mine, (1.0, writer.register()))
-
-    def from_the_future(writer: Writer, mine: int, _run: int) -> None:
-        writer.descend(mine, SERVER_MODEL, 0, 1, 0.1, version=1)
-
-    for spoil, message in (
-        (used_before_it_arrived, "has not arrived"),
-        (used_without_a_server_update, "in the order of the server versions"),
-        (infinite_weight, "weight of an update is not finite"),
-        (read_too_early, "read before it is written"),
-        (from_the_future, "does not exist yet"),
-    ):
-        with pytest.raises(TapeError, match=message):
-            broken(spoil)
 
 
 @given(st.lists(st.tuples(st.floats(0, 10), st.integers(-1, 2)), min_size=1, max_size=20))
@@ -252,15 +238,3 @@ def test_spaced_iterations_end_where_they_should(total: int, first: int) -> None
     assert (ks[0], ks[-1]) == (first, total)
     assert (np.diff(ks) > 0).all()
     assert len(ks) <= 13
-
-
-def test_an_event_that_was_begun_and_not_ended_is_named() -> None:
-    writer = Writer(at(1), 1, RecordAt(), 1)
-    mine = writer.register()
-    run = writer.descend(mine, SERVER_MODEL, 0, 1, 0.1)
-    writer.begin(0)
-    writer.arrive(run)
-    writer.use(run, 1.0)
-    writer.server_update((1.0, mine))
-    with pytest.raises(TapeError, match=r"Writer\.end\(\) ends"):
-        writer.tape()

@@ -15,7 +15,6 @@ from boundlab.arithmetic.numbers import exact_array
 from boundlab.errors import SpecError
 from boundlab.objective import Constant, FullGradients, Optimum, Problem
 from boundlab.options import Options
-from boundlab.randomness import Streams
 from boundlab.registry import registered
 from boundlab.testing import conform
 
@@ -39,15 +38,8 @@ def test_explicit_problems_conform(kind, seed):
 @pytest.mark.sweep(15)
 @pytest.mark.parametrize("kind", MODELS)
 @pytest.mark.parametrize("more", MORE, ids=str)
-def test_problems_from_samples_conform(kind, more):
-    conform.problem(tiny(kind, 0, **more))
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("kind", MODELS)
-@pytest.mark.parametrize("more", MORE, ids=str)
-@pytest.mark.parametrize("seed", range(1, 12))
-def test_many_problems_from_samples_conform(kind, more, seed):
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(1, 12))])
+def test_problems_from_samples_conform(kind, more, seed):
     conform.problem(tiny(kind, seed, **more))
 
 
@@ -113,23 +105,6 @@ def constant(name: str, factor: float) -> Callable[[Any], dict[str, Constant]]:
     return constants
 
 
-def moved_optimum(self: Bowls) -> Optimum:
-    best = Bowls.optimum(self)
-    return replace(best, x=best.x + 1.0)
-
-
-def forgetful(self: Bowls) -> dict[str, str]:
-    return {key: text for key, text in Bowls.assumptions(self).items() if key != "convex"}
-
-
-def elsewhere(self: Bowls) -> dict[str, Any]:
-    return {**Bowls.spec(self), "x0": [0.0, 0.0]}
-
-
-def other_noise(self: Bowls, streams: Streams) -> FullGradients:
-    return FullGradients(bowls(b=[[5.0, 5.0]] * 3))
-
-
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "mu by 5 %": ({"constants": constant("mu", 1.05)}, "mu"),
     "local step": (
@@ -188,7 +163,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "clients 0 and 1 have one client_key; their gradients differ",
     ),
     "oracle": (
-        {"oracle": other_noise},
+        {"oracle": lambda _self, _streams: FullGradients(bowls(b=[[5.0, 5.0]] * 3))},
         r"a step of the oracle without noise and x − gradient\(0, x\) differ",
     ),
     "proximal step": (
@@ -207,13 +182,19 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"oracle": lambda self, _streams: FullGradients(self)},
         r"sigma of quadratic\(\) is 0.5, but the oracle gives full gradients",
     ),
-    "optimum": ({"optimum": moved_optimum}, r"value\(x\*\) and the value of optimum\(\) differ"),
-    "assumptions": ({"assumptions": forgetful}, r"assumptions\(\) must answer bounded-below, .*; it answers"),
+    "optimum": (
+        {"optimum": lambda self: replace(Bowls.optimum(self), x=Bowls.optimum(self).x + 1.0)},
+        r"value\(x\*\) and the value of optimum\(\) differ",
+    ),
+    "assumptions": (
+        {"assumptions": lambda self: dict(list(Bowls.assumptions(self).items())[1:])},
+        r"assumptions\(\) must answer .*; it answers",
+    ),
     "constant out of place": (
         {"constants": constant("B", 1.0)},
         "constant B exists though lipschitz is not met: a bowl is steeper and steeper",
     ),
-    "spec": ({"spec": elsewhere}, r"spec\(\) rebuilds another x0"),
+    "spec": ({"spec": lambda self: {**Bowls.spec(self), "x0": [0.0, 0.0]}}, r"spec\(\) rebuilds another x0"),
     "L": ({"constants": constant("L", 0.5)}, r"\|f_0 − tangent\| ≤ L/2·‖x − y‖² fails"),
     "L_sq": ({"constants": constant("L_sq", 2.0)}, "L_sq and L² differ"),
     "mu": ({"constants": constant("mu", 4.0)}, "the parabola of curvature mu below f_0 ≤ f_0 fails"),
@@ -265,13 +246,12 @@ def test_a_smoothness_constant_that_is_100_times_too_small_is_killed(name: str) 
             conform.problem(rebuilt(good, constants=constant("L", 0.01)))
 
 
-def newton(self: Problem) -> Optimum:
-    """Return an undamped Newton step from x0 on √(1 + x²) − 1: x − x(1 + x²) = −x³."""
-    x = -(np.asarray(self.x0) ** 3)
-    return Optimum(x, self.value(x), 1e-9, 1e-9, "Newton")
-
-
 def test_an_undamped_minimiser_with_gap_20_is_killed() -> None:
+    def newton(self: Problem) -> Optimum:
+        """Return an undamped Newton step from x0 on √(1 + x²) − 1: x − x(1 + x²) = −x³."""
+        x = -(np.asarray(self.x0) ** 3)
+        return Optimum(x, self.value(x), 1e-9, 1e-9, "Newton")
+
     good = make("pseudo-huber", c=[0.0], delta=1.0, x0=22.0 ** (1 / 3))
     bad = rebuilt(good, optimum=newton)
     assert bad.optimum().value - good.optimum().value == pytest.approx(20.0, abs=1.1)

@@ -1,12 +1,10 @@
 """Fitted laws: each family is found again from its own samples, and a false one is called false."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import boundlab as bl
 from boundlab.case import build_delays, delays_from
 from boundlab.delays.recorded import Recorded, recorded
 from boundlab.errors import SpecError
@@ -102,13 +100,3 @@ def test_too_few_durations_and_none_at_all_are_refused(rows: list[tuple[str, flo
     record = recorded("t", [{"client": who, "time": time, "line": k} for k, (who, time) in enumerate(rows, 1)])
     with pytest.raises(SpecError, match=message):
         fit(record)
-
-
-def test_the_answer_of_the_question(tmp_path: Path) -> None:
-    sample("uniform", {"width": 0.4}, 400).save(tmp_path / "t.csv")
-    found = bl.fit(tmp_path / "t.csv")
-    assert repr(found).startswith("<uniform:rates=[")
-    assert found.as_dict()["schema"] == "boundlab/delay-fit/1"
-    traced = bl.trace(tmp_path / "t.csv")
-    assert "3 devices, 400 updates" in repr(traced)
-    assert traced.as_dict()["events"]["iid"] == "refuted"

@@ -34,26 +34,74 @@ def written(tmp_path: Path, text: str, name: str = "log.csv") -> Path:
     return path
 
 
-def test_a_table_is_read_by_the_names_of_its_columns(tmp_path: Path) -> None:
-    found = read_log(written(tmp_path, LOG), "csv", NAMES)
-    assert found.names == ("laptop", "phone", "tablet")
-    assert found.arrived.time.tolist() == [1, 2.5, 3, 4]
-    assert found.arrived.client.tolist() == [1, 2, 1, 0]
-    assert found.arrived.dispatch.tolist() == [0, 0, 1, 0]
-    assert found.arrived.line.tolist() == [3, 2, 4, 6]
-    assert found.lost.tolist() == [False, False, False, True, False]
-    assert "not in the order of time" in found.notes[0]
+# Log → its text or file, its form, its columns, and what is read of it, by hand.
+VERSIONS = "time,client,dispatch,version\n1,a,0,0\n2,b,0,0\n3,c,0,0\n4,a,1,0\n5,b,2,0\n6,c,3,2\n7,a,4,2\n8,b,5,2\n"
+DATES = "time,client,dispatch\n2026-03-01T10:00:05Z,a,2026-03-01T10:00:00Z\n2026-03-01T11:00:06+01:00,b,\n"
+READ: dict[str, tuple[str | Path, str, dict[str, str] | None, dict[str, Any]]] = {
+    "a table, by the names of its columns": (LOG, "csv", NAMES, {
+        "names": ["laptop", "phone", "tablet"],
+        "arrived.time": [1, 2.5, 3, 4],
+        "arrived.client": [1, 2, 1, 0],
+        "arrived.dispatch": [0, 0, 1, 0],
+        "arrived.line": [3, 2, 4, 6],
+        "lost": [False, False, False, True, False],
+        "notes": ["rows were not in the order of time: they are sorted, equal times in the order of the file"],
+        "staleness": [0, 1, 1, 3],
+    }),
+    "staleness from dispatches": (LOG.replace("version", "model"), "csv", NAMES, {"staleness": [0, 1, 1, 3]}),
+    "no staleness": ("time,client\n1,a\n2,b\n", "csv", None, {"staleness": [-1, -1], "how": "not recorded"}),
+    "staleness as recorded": ("time,client,version,staleness\n1,a,0,7\n2,b,0,\n", "csv", None, {"staleness": [7, -1]}),
+    # The server makes versions 1 and 2 after three arrivals, and none after two more.
+    "versions that follow no count": (VERSIONS, "csv", None, {
+        "staleness": [0, 0, 0, 2, 2, 0, 0, 0],
+        "how": "the latest version handed out before the arrival minus the version read",
+    }),
+    "durations from dispatch or the update before": ("time,client,dispatch\n1,a,\n2,b,0.5\n4,a,\n5,b,\n", "csv", None, {
+        "durations.client": [1, 0, 1],
+        "durations.time": [1.5, 3, 3],
+    }),
+    "dates": (DATES, "csv", None, {"time": [5, 6]}),
+    "time stamps of a clock": ("time,client\n1772359200.5,a\n1772359203,b\n", "csv", None, {"time": [0, 2.5]}),
+    "times that are no stamps": ("time,client\n1000.5,a\n1003,b\n", "csv", None, {"time": [1000.5, 1003]}),
+    "the simulator's log": (HERE / "vsim.log", "appfl", None, {
+        "names": ["Client1", "Client2", "Client3"],
+        "arrived.client": [0, 0, 1, 2, 0, 1, 2],
+        "arrived.time": [1, 2, 2.5, 4, 4.1, 5, 6],
+        "arrived.dispatch": [0, 1, 0, 0, 2.6, 2.5, 4],
+        "arrived.staleness": [0, 0, 2, 3, 1, 2, 2],
+        "arrived.version": [0, 1, 0, 0, 3, 3, 4],
+        "lost": [False, False, False, True, False, False, False, False],  # it started anew at 2.6
+        "notes": ["1 updates were in work at the end and are left out"],
+    }),
+    "the older layout": (HERE / "old.log", "appfl", None, {
+        "names": ["Client1", "Client2"],
+        "time": [1.5, 2, 3],
+        "dispatch": [0, 0, 1.5],
+        "version": [0, 0, 1],
+        "durations.time": [1.5, 2, 1.5],
+    }),
+    # Under a buffer of two, every second update makes a version: the others meet the present one.
+    "updates that make no version": (
+        "".join(f"[vt= {k}] DONE C{k} epoch= {k // 2} staleness= {max(k // 2 - k % 2, 0)}\n" for k in range(1, 5)),
+        "appfl", None, {"version": [0, -1, 1, -1], "arrived.staleness": [0, 1, 0, 2]},
+    ),
+}  # fmt: skip
 
 
-def test_staleness_is_what_is_recorded_else_follows_from_versions_else_from_dispatches(tmp_path: Path) -> None:
-    given = read_log(written(tmp_path, LOG), "csv", NAMES)
-    assert staleness(given)[0].tolist() == [0, 1, 1, 3]
-    without = read_log(written(tmp_path, LOG.replace("version", "model")), "csv", NAMES)
-    assert staleness(without)[0].tolist() == [0, 1, 1, 3]
-    bare = read_log(written(tmp_path, "time,client\n1,a\n2,b\n"))
-    assert staleness(bare) == (pytest.approx([-1, -1]), "not recorded")
-    said = read_log(written(tmp_path, "time,client,version,staleness\n1,a,0,7\n2,b,0,\n"))
-    assert staleness(said)[0].tolist() == [7, -1]
+def told(found: Any, name: str) -> Any:
+    """Return what a log says under a name, as plain data."""
+    if name in ("staleness", "how"):
+        return dict(zip(("staleness", "how"), staleness(found), strict=True))[name]
+    start, _, rest = name.rpartition(".")
+    return getattr({"": found, "arrived": found.arrived, "durations": durations(found)}[start], rest)
+
+
+@pytest.mark.parametrize("name", READ)
+def test_a_log_says_what_it_says(name: str, tmp_path: Path) -> None:
+    log, form, columns, said = READ[name]
+    found = read_log(written(tmp_path, log) if isinstance(log, str) else log, form, columns)
+    for what, expected in said.items():
+        assert np.array_equal(told(found, what), expected), what
 
 
 def test_staleness_counts_versions_and_no_more_than_were_handed_out(tmp_path: Path) -> None:
@@ -74,27 +122,6 @@ def test_arrivals_of_a_round_meet_the_version_that_they_read(sizes: tuple[int, .
     rounds = [(time, who, time - 1, time - 1) for time, size in enumerate(sizes, 1) for who in "abcd"[:size]]
     rows = "".join("{},{},{},{}\n".format(*row) for row in rounds)
     assert not staleness(read_log(written(tmp_path, f"time,client,dispatch,version\n{rows}")))[0].any()
-
-
-def test_versions_that_follow_no_count_are_those_handed_out(tmp_path: Path) -> None:
-    """The server makes versions 1 and 2 after three arrivals, and none after two more."""
-    rows = "1,a,0,0\n2,b,0,0\n3,c,0,0\n4,a,1,0\n5,b,2,0\n6,c,3,2\n7,a,4,2\n8,b,5,2\n"
-    tau, how = staleness(read_log(written(tmp_path, f"time,client,dispatch,version\n{rows}")))
-    assert tau.tolist() == [0, 0, 0, 2, 2, 0, 0, 0]
-    assert how == "the latest version handed out before the arrival minus the version read"
-
-
-def test_durations_run_from_dispatch_or_from_the_update_before(tmp_path: Path) -> None:
-    both = durations(read_log(written(tmp_path, "time,client,dispatch\n1,a,\n2,b,0.5\n4,a,\n5,b,\n")))
-    assert both.client.tolist() == [1, 0, 1]
-    assert both.time.tolist() == [1.5, 3, 3]
-
-
-def test_dates_and_time_stamps_of_a_clock_count_from_the_first_event(tmp_path: Path) -> None:
-    dates = "time,client,dispatch\n2026-03-01T10:00:05Z,a,2026-03-01T10:00:00Z\n2026-03-01T11:00:06+01:00,b,\n"
-    assert read_log(written(tmp_path, dates)).time.tolist() == [5, 6]
-    assert read_log(written(tmp_path, "time,client\n1772359200.5,a\n1772359203,b\n")).time.tolist() == [0, 2.5]
-    assert read_log(written(tmp_path, "time,client\n1000.5,a\n1003,b\n")).time.tolist() == [1000.5, 1003]
 
 
 def test_a_compressed_log_is_the_log(tmp_path: Path) -> None:
@@ -165,19 +192,6 @@ def test_a_wrong_question_says_what_would_be_right(tmp_path: Path) -> None:
             read_log(path, form, columns)
 
 
-def test_the_simulators_log_says_what_each_update_read() -> None:
-    found = read_log(HERE / "vsim.log", "appfl")
-    arrived = found.arrived
-    assert found.names == ("Client1", "Client2", "Client3")
-    assert arrived.client.tolist() == [0, 0, 1, 2, 0, 1, 2]
-    assert arrived.time.tolist() == [1, 2, 2.5, 4, 4.1, 5, 6]
-    assert arrived.dispatch.tolist() == [0, 1, 0, 0, 2.6, 2.5, 4]
-    assert arrived.staleness.tolist() == [0, 0, 2, 3, 1, 2, 2]
-    assert arrived.version.tolist() == [0, 1, 0, 0, 3, 3, 4]
-    assert found.client[found.lost].tolist() == [0]  # it started anew at 2.6
-    assert found.notes == ("1 updates were in work at the end and are left out",)
-
-
 def test_a_console_in_colour_and_a_file_say_the_same(tmp_path: Path) -> None:
     plain = (HERE / "vsim.log").read_text(encoding="utf-8")
     lines = [line.replace("] INFO    ", "]: ", 1) for line in plain.splitlines()]
@@ -185,15 +199,6 @@ def test_a_console_in_colour_and_a_file_say_the_same(tmp_path: Path) -> None:
     one, other = read_log(HERE / "vsim.log", "appfl"), read_log(written(tmp_path, console), "appfl")
     assert np.array_equal(one.time, other.time, equal_nan=True)
     assert one.version.tolist() == other.version.tolist()
-
-
-def test_the_older_layout() -> None:
-    found = read_log(HERE / "old.log", "appfl")
-    assert found.names == ("Client1", "Client2")
-    assert found.time.tolist() == [1.5, 2, 3]
-    assert found.dispatch.tolist() == [0, 0, 1.5]
-    assert found.version.tolist() == [0, 0, 1]
-    assert durations(found).time.tolist() == [1.5, 2, 1.5]
 
 
 @pytest.mark.parametrize(
@@ -211,13 +216,6 @@ def test_the_older_layout() -> None:
 def test_a_wrong_line_of_the_simulator_is_named(tmp_path: Path, line: str, message: str) -> None:
     with pytest.raises(SpecError, match=message):
         read_log(written(tmp_path, f"[vt= 1] START A dur= 1\n{line}\n"), "appfl")
-
-
-def test_an_update_that_makes_no_version_met_the_present_one(tmp_path: Path) -> None:
-    """Under a buffer of two, every second update makes a version."""
-    rows = "".join(f"[vt= {k}] DONE C{k} epoch= {k // 2} staleness= {max(k // 2 - k % 2, 0)}\n" for k in range(1, 5))
-    found = read_log(written(tmp_path, rows), "appfl")
-    assert (found.version + found.staleness).tolist() == [0, 0, 1, 1]
 
 
 updates = st.lists(

@@ -3,10 +3,9 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import final
 
 from referee.claims import Claim, Instance, Sides, sides
-from referee.mutate import mutants
 
 FOLDER = Path(__file__).parents[1]
 THEOREMS = FOLDER / "theorems"
@@ -38,26 +37,12 @@ def true_claims() -> dict[str, tuple[Claim, Path]]:
 
 
 def read_mutants() -> list[Mutant]:
-    """Return the mutants, made again from the true claims.
-
-    Raises
-    ------
-    KeyError
-        If a mutant of the list is made no longer.
-    """
-    claims, made = true_claims(), {}
-    found = []
+    """Return the mutants: what of a true claim is changed, None where it is gone, without what tells what was done."""
+    claims, found = true_claims(), []
     for raw in json.loads(WITNESSES.read_text(encoding="utf-8")):
-        theorem = raw["theorem"]
-        if theorem not in made:
-            made[theorem] = {what: claim for _, what, claim in mutants(claims[theorem][0])}
-        claim = renamed(made[theorem][raw["what"]], raw["id"])
-        witness = Instance.read(raw["witness"])
-        found.append(Mutant(raw["id"], theorem, raw["slip"], raw["what"], claim, witness, raw["left"], raw["bound"]))
+        own = {key: entry for key, entry in claims[raw["theorem"]][0].data.items() if key not in ("note", "title")}
+        data = own | raw["changed"] | {"id": f"battery.{raw['id']}"}
+        claim = Claim({key: entry for key, entry in data.items() if entry is not None})
+        told = (raw["id"], raw["theorem"], raw["slip"], raw["what"])
+        found.append(Mutant(*told, claim, Instance.read(raw["witness"]), raw["left"], raw["bound"]))
     return found
-
-
-def renamed(claim: Claim, name: str) -> Claim:
-    """Return the claim under another name, with nothing that tells what was done."""
-    data: dict[str, Any] = {key: entry for key, entry in claim.data.items() if key not in ("note", "title")}
-    return Claim({**data, "id": f"battery.{name}"})
