@@ -330,7 +330,7 @@ class _Bound:
             self.setting.sentences.cite(name, *given)
         else:
             method = getattr(type(self.setting), name, None)
-            if name.startswith("_") or not hasattr(method, "__wrapped__") or method is None:
+            if method is None or not hasattr(method, "__wrapped__"):
                 raise ProofError("the setting has no such line")
             method(self.setting, *given)
         return any(one.rule == rule and self._same(one, line) for one in self.kernel.facts[before:])
@@ -362,7 +362,8 @@ class _Bound:
             if more := sorted(set(line["axioms"]) - allowed):
                 yield f"the conclusion: {self.theorem.id} does not assume {', '.join(more)}"
             wanted = functools.partial(claim_of, self.setting, self.case(line["context"]))
-            said = [{"claim": _plain(lines.claim(wanted(short=short)))} for short in (False, True)]
+            # With its names first: where a symbol stands for a long formula, the other claim takes much work.
+            said = ({"claim": _plain(lines.claim(wanted(short=short)))} for short in (True, False))
             if _meaning({"claim": line.get("claim")}) not in map(_meaning, said):
                 yield f"the conclusion: it is not what {self.theorem.id} says"
         told = [*self.raw["symbols"], *(one for case in self.raw["contexts"] for one in case.get("symbols", ()))]

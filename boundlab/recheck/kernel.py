@@ -365,19 +365,17 @@ def recheck_proof(raw: Mapping[str, Any]) -> Finding:
         tuple(f"{what}, {count} times" if count > 1 else what for what, count in counted.items())
         for counted in (replay.trusted, replay.setting)
     )
-    depends = frozenset[str]().union(*(one.names for one in conclusions))
-    checked = len(facts) - len(replay.unchecked)
     return Finding(
         True,
         what.replace(" + -", " - "),
         given,
-        checked,
+        len(facts) - len(replay.unchecked),
         claim,
         tuple(replay.root.left),
         proof=True,
         trusted=trusted,
         setting=setting,
-        depends=depends,
+        depends=frozenset[str]().union(*(one.names for one in conclusions)),
         declared=told,
     )
 
