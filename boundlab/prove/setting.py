@@ -65,9 +65,9 @@ from boundlab.prove.sheets import (
     Reader,
     Sentences,
     Shorthand,
+    cited,
     parameters,
     parsed,
-    remember,
     several,
     sheet,
     single,
@@ -379,10 +379,6 @@ class Setting(Modelled):
     noise_size = "sigma"
     objective_name = "f"
 
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        remember(cls)
-
     def __init__(self, theorem: Theorem, written: str, instances: tuple[Instance, ...] = ()) -> None:
         self.theorem, self.sheet = theorem, sheet(written)
         # In which one way alone runs of a printed theorem are known that is about others, too.
@@ -615,6 +611,7 @@ class Setting(Modelled):
             raise ProofError(f"{self.theorem.id}: who acts in an iteration is not drawn")
         return mixture(self.kernel, self.law, value, k)
 
+    @cited
     def unbiased(self, noise: Lin, other: Lin) -> Fact:
         """Return E⟨ξ, v⟩ = 0 for a vector v that is known when ξ is drawn.
 
@@ -626,6 +623,7 @@ class Setting(Modelled):
         """Return E‖Σ weight·ξ‖² = Σ weight²·E‖ξ‖², for noises that differ in their index ``name``."""
         return uncorrelated(self.kernel, noise, name, lo, hi, weight)
 
+    @cited
     def limit(self, number: int) -> Fact:
         """Return a condition of the theorem, by its place among them, about a quantity of several symbols."""
         if not 0 <= number < len(self.theorem.conditions):
@@ -667,12 +665,6 @@ class Setting(Modelled):
         for one in needed:
             if one not in self.assumed:
                 raise ProofError(f"{self.theorem.id} does not assume {one}")
-
-    def axiom(self, claim: Claim, *tags: str, context: Context | None = None) -> Fact:
-        """Return an assumption as a fact; for the methods here."""
-        only_for_rules("an axiom")
-        self.assume(*(tag for tag in tags if tag not in OWN_AXIOMS))
-        return self.kernel.make(claim, context or self.context, "axiom", axioms=tags)
 
     def slope_of(self, gradient: Lin) -> tuple[Vec, Scalar, Lin]:
         """Return a gradient of an f_i as a vector, with the client and the point; raises if it is none."""
@@ -848,6 +840,3 @@ class Setting(Modelled):
 
     def _named(self) -> None:
         """Declare numbers that are to be shown to lie where they do."""
-
-
-remember(Setting)
