@@ -355,47 +355,19 @@ class Slope:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Register:
-    """What an event may change.
-
-    Parameters
-    ----------
-    owner
-        ``client``: v[i, k], changed where client i acts. ``server``: v[k], changed by an aggregation. ``any``: v[k],
-        changed by whichever client acts.
-    branch
-        What it becomes, by its own indices with k in the last place (``any``: of the client and k). Its vectors are
-        those before the event, or drawn without regard to who acts.
-    """
-
-    owner: Literal["client", "server", "any"]
-    branch: Callable[..., Lin]
-
-
-@final
-@dataclass(frozen=True, eq=False)
 class Law:
-    """Who acts in iteration k, drawn independently of everything before: client i with p(i), the server with p_s.
+    """Who acts in an iteration, drawn independently of everything before, and what registers become.
 
     Parameters
     ----------
-    p, p_s
-        Probabilities.
-    clients
-        Their number n.
-    index
-        The name of a client's index.
-    registers
-        By name.
+    told
+        That, as a file has it: by whom each register is changed, and what it becomes, with @i for the client that acts
+        and @k for the iteration (:class:`boundlab.recheck.events.Law`).
     axioms
         What that rests on.
     """
 
-    p: Callable[[Scalar], Scalar]
-    p_s: Scalar
-    clients: Scalar
-    index: str
-    registers: Mapping[str, Register]
+    told: Mapping[str, Any]
     axioms: frozenset[str]
 
 
@@ -732,25 +704,6 @@ def _argument(one: Any, at: Places) -> list[Any]:
 
 
 # ---------------------------------------------------------------------- declarations
-
-
-def law_dict(law: Law, known: Mapping[str, Any]) -> dict[str, Any]:
-    """Return who acts when, with @i for the client, @k for the iteration, and @1, @2 for indices between them."""
-    i, k = of_symbol(Symbol("@i")), of_symbol(Symbol("@k"))
-    registers = {}
-    for name, own in sorted(law.registers.items()):
-        first = [] if own.owner == "server" else [i]
-        if own.owner != "any":
-            more = known[name]["arity"] - 1 - len(first) if name in known else 0
-            first += [of_symbol(Symbol(f"@{place + 1}")) for place in range(more)]
-        registers[name] = {"owner": own.owner, "branch": combination(own.branch(*first, k).terms)}
-    return {
-        "p": number(law.p(i)),
-        "p_s": number(law.p_s),
-        "clients": number(law.clients),
-        "index": law.index,
-        "registers": registers,
-    }
 
 
 def claim(own: Claim) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from boundlab.prove._scalars import (
     Number,
     ProofError,
     Scalar,
+    combination,
     number,
     of_symbol,
     only_for_rules,
@@ -48,7 +49,6 @@ from boundlab.prove._terms import (
     Fact,
     Law,
     Lin,
-    Register,
     Slope,
     dot,
     equal,
@@ -831,12 +831,14 @@ class Setting(Modelled):
         own = self.sheet.get("law")
         if own is None or not self.reader.holds(own.get("only", "")):
             return None
-        registers = {
-            name: Register(one["owner"], self._shorthand(one["of"], **{"is": one["is"]}))
-            for name, one in own["registers"].items()
-        }
-        p, p_s = self._shorthand("i", **{"is": own["p"]}), self.reader.number(own["p_s"])
-        return Law(p, p_s, self.n, "i", registers, frozenset(own["by"]))
+        here = {name: of_symbol(Symbol(f"@{name}")) for name in ("i", "k")}
+        registers = {}
+        for name, one in own["registers"].items():
+            branch = self.reader.value(parsed(one["is"]), {own: here[own] for own, _ in parameters(one["of"])})
+            registers[name] = {"owner": one["owner"], "branch": combination(lin(branch).terms)}
+        shares = {"p": self.reader.number(own["p"], **here), "p_s": self.reader.number(own["p_s"]), "clients": self.n}
+        told = {key: number(share) for key, share in shares.items()}
+        return Law({**told, "index": "i", "registers": registers}, frozenset(own["by"]))
 
     def _named(self) -> None:
         """Declare numbers that are to be shown to lie where they do."""

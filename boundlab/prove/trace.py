@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from boundlab.prove.document import (
 )
 from boundlab.prove.setting import Setting
 from boundlab.prove.settings import setting_of
-from boundlab.recheck import Finding, kernel as read, recheck_loaded
+from boundlab.recheck import Finding, events, kernel as read, recheck_loaded
 from boundlab.registry import registered
 from boundlab.theorems import Theorem, core
 
@@ -64,7 +65,7 @@ def trace(outcome: Outcome) -> dict[str, Any]:
         "sha256": None if stated is None else stated.sha256,
         **declared(kernel, outcome.setting),
         "symbols": [symbol(kernel, kernel.context, name, defining) for name in kernel.context.order()],
-        "laws": [lines.law_dict(one, kernel.vectors.known) for one in laws],
+        "laws": [one.told for one in laws],
         "contexts": [_origin(kernel, one, numbers, place, defining) for one in contexts],
         "facts": [
             lines.line_of(fact.rule, fact.context, fact.premises, fact.data, lines.spoken(fact), at) for fact in facts
@@ -306,11 +307,7 @@ class _Bound:
         if rule == "mixture":
             law = self.raw["laws"][data["law"]]
             own = getattr(self.setting, "law", None)
-            return (
-                own is not None
-                and _plain(lines.law_dict(own, self.kernel.vectors.known)) == law
-                and sorted(own.axioms) == line["axioms"]
-            )
+            return own is not None and _plain(own.told) == law and sorted(own.axioms) == line["axioms"]
         if rule == "orthogonal":
             return self._made("unbiased", [["vector", data[key]] for key in ("noise", "other")], line, "orthogonal")
         if data["schema"] == "setting":
@@ -425,7 +422,7 @@ def foundations(outcome: Outcome) -> Foundations:
     """Return what a proof rests on: its conclusion, or all its steps where it has none."""
     ends = outcome.ends
     used = behind(ends)
-    given = {(", ".join(sorted(one.axioms)), str(one)) for one in used if one.rule in _GIVEN and not one.premises}
+    given = {(", ".join(sorted(one.axioms)), _given(one)) for one in used if one.rule in _GIVEN and not one.premises}
     setting = outcome.setting
     return Foundations(
         "" if setting is None else described(setting.theorem.algorithm),
@@ -434,3 +431,11 @@ def foundations(outcome: Outcome) -> Foundations:
         letters_in((claim for _, claim in sorted(given)), meanings(outcome.kernel, setting)),
         tuple(dict.fromkeys(name for one in ends for name in one.context.order() if name in one.names)),
     )
+
+
+def _given(fact: Shared) -> str:
+    """Return what a fact says that must be believed: where an event is drawn, the law that says so."""
+    law: Law | None = fact.data.get("law")
+    if law is None:
+        return str(fact)
+    return re.sub(r";(?=\S)", ", ", events.Law.read(law.told).words().replace("@", ""))
