@@ -719,7 +719,11 @@ class Setting(Modelled):
         read.give("horizon", self.symbol(self.theorem.horizon_symbol))
         asked = self.theorem.read | {str(one.quantity) for one in self.theorem.conditions}
         for name, own in self.sheet.get("symbols", {}).items():
-            if name not in self.own_symbols and (own.get("always") or name in asked):
+            fixed = self.theorem.step.get(name)
+            if fixed is not None and not fixed.is_Symbol and name not in self.theorem.settable:
+                # The theorem speaks of this number alone: at others, such as β = 1, it may have no value.
+                self.__dict__[name] = read.give(name, self.formula(fixed))
+            elif name not in self.own_symbols and (own.get("always") or name in asked):
                 known = self._below_its_limit(name) if own.get("limited") else self._range(name)
                 made = self._written_range(own, known)
                 self.own_symbol(name, replace(made, below=self._leaves_no_step(name, made.high)))
