@@ -17,14 +17,15 @@ from typing import Any, Literal, NoReturn, Self, TypeAlias, final
 from boundlab.prove import _writing as writing
 from boundlab.prove._scalars import (
     NUMBER as NUMBER,
+    TEXT,
     Kind,
     Number,
     ProofError,
     Said,
     Scalar,
+    Writer,
     check_name,
     combination,
-    function_label,
     number,
     of_symbol,
     only_for_rules,
@@ -36,7 +37,6 @@ from boundlab.prove._scalars import (
     text,
     vector,
     whole,
-    words,
 )
 from boundlab.recheck import kernel as core
 from boundlab.recheck.kernel import ONE, UNIT as UNIT, ZERO, Atom as Atom, Base as Base, Range, Symbol, Vec as Vec
@@ -106,7 +106,7 @@ class Combination:
         return core.names(self.terms)
 
     def __str__(self) -> str:
-        return repr(self) if self.said is None else words(self.said)
+        return repr(self) if self.said is None else TEXT.words(self.said)
 
     def __repr__(self) -> str:
         found = ""
@@ -123,8 +123,8 @@ class Combination:
         return found or "0"
 
 
-def _node(value: Combination) -> Said | None:
-    return value.said or said("terms", value.terms)
+def _node(value: Combination) -> Said:
+    return value.said or Said("terms", (value.terms,))
 
 
 def _both(kind: Kind, one: Combination, other: Combination) -> Said | None:
@@ -252,8 +252,8 @@ def value_at(function: str, indices: Iterable[Number], at: Lin | Vec) -> Expr:
     if point is None:
         raise ProofError(f"{function} is taken at a vector with a name, got {at}")
     which = tuple(whole(one) for one in indices)
-    label = function_label(function, which)
-    return Expr({Atom(Base("value", (point,), function, which)): ONE}, said("value", label, said("vector", point)))
+    written = said("value", function, which, said("vector", point))
+    return Expr({Atom(Base("value", (point,), function, which)): ONE}, written)
 
 
 def finite_sum(name: str, lo: Number, hi: Number, value: Expr | Number) -> Expr:
@@ -310,8 +310,12 @@ class Claim:
     def __str__(self) -> str:
         if self.left.said is None and self.right.said is None:
             return repr(self)
-        left, right = (words(node) if (node := _node(side)) else repr(side) for side in (self.left, self.right))
-        return f"{left} {self.relation} {right}"
+        return self.written(TEXT)
+
+    def written(self, writer: Writer) -> str:
+        """Return it as it was written; what was put together in too many parts, multiplied out."""
+        left, right = (writer.words(_node(side)) for side in (self.left, self.right))
+        return f"{left} {writer.relations.get(self.relation, self.relation)} {right}"
 
     def __repr__(self) -> str:
         return f"{self.left!r} {self.relation} {self.right!r}"

@@ -584,8 +584,8 @@ class Setting(Modelled):
             j += "j"
         value = finite_sum(j, 0, self.n, self.part(variable(j), at) * self.weight(variable(j)))
         if beside is not None:
-            return Expr((value + beside).terms, said("value", "F", at.said))
-        return Expr(value.terms, said("value", self.objective_name, at.said))
+            return Expr((value + beside).terms, said("value", "F", (), at.said))
+        return Expr(value.terms, said("value", self.objective_name, (), at.said))
 
     def weight(self, i: Number) -> Scalar:
         """Return the weight of f_i in the objective."""
