@@ -619,7 +619,7 @@ def mixture(kernel: Kernel, law: Law, value: Expr, k: Number, context: Context |
     """
     now, here = scalar(k), context or kernel.context
     with refused():
-        found = events.mean(kernel.replay, events.Law.read(law.told), value.terms, now, here.checked)
+        found = events.becomes(kernel.replay, events.Law.read(law.told), value.terms, now, here.checked)
     return kernel.make(equal(value, Expr(found)), here, "mixture", axioms=law.axioms, law=law, now=now)
 
 

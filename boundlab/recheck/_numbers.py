@@ -374,9 +374,8 @@ class Number:
             parts.setdefault(put, {})[stay] = value
         whole = ZERO
         for put, terms in parts.items():
-            own = self._of(_ring(len(put)).from_dict(terms))
             factors = (values[one].power(count) for one, count in zip(self.symbols, put, strict=True) if count)
-            whole = whole + math.prod(factors, start=own)
+            whole = whole + math.prod(factors, start=self._of(_ring(len(put)).from_dict(terms)))
         return whole
 
 
