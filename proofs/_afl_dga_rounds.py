@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from boundlab.proofs._along import sums
 from boundlab.prove import (
     Context,
     Expr,
@@ -18,6 +17,7 @@ from boundlab.prove import (
     scalar,
     split_sum,
     squared,
+    sums,
     telescope,
     telescope_vector,
     total,

@@ -16,6 +16,7 @@ from boundlab.prove import (
     finite_sum,
     scalar,
     squared,
+    sums,
     telescope,
     total,
     variable,
@@ -36,13 +37,6 @@ def with_forms(*scripts: Script) -> tuple[Script, ...]:
         for one in scripts
     )
     return (*scripts, *forms)
-
-
-def sums(kernel: Kernel, fact: Fact, *indices: tuple[Any, ...]) -> Fact:
-    """Return weighted sums of a fact, the innermost first: (name, from, to), or (name, from, to, weight)."""
-    for one in indices:
-        fact = total(kernel, fact, *one)
-    return fact
 
 
 def square_of_sum(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from boundlab.proofs._along import Lemmas, square_of_sum, sums, with_forms
+from boundlab.proofs._along import Lemmas, square_of_sum, with_forms
 from boundlab.prove import (
     Context,
     Fact,
@@ -19,6 +19,7 @@ from boundlab.prove import (
     split_sum,
     split_vector,
     squared,
+    sums,
     telescope,
     telescope_vector,
     total,

@@ -5,7 +5,6 @@ Lemma 1 to (12) are in another module. In (14) the sum over ρ is taken up to t 
 
 from typing import Any
 
-from boundlab.proofs._along import sums
 from boundlab.prove import (
     Proof,
     Script,
@@ -15,6 +14,7 @@ from boundlab.prove import (
     finite_sum,
     split_sum,
     squared,
+    sums,
     telescope,
     telescope_vector,
     total,

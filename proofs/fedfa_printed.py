@@ -22,7 +22,7 @@ In mode delta w^(t') is w^t, so that (12) and (18) hold; what is wrong with (15)
 
 from typing import Any
 
-from boundlab.proofs._along import square_of_sum, sums
+from boundlab.proofs._along import square_of_sum
 from boundlab.proofs.fedfa import Lemma, gradients, walked, window_noise
 from boundlab.prove import (
     Fact,
@@ -34,6 +34,7 @@ from boundlab.prove import (
     finite_sum,
     scalar,
     squared,
+    sums,
     telescope_vector,
     total,
     variable,

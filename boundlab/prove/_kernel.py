@@ -465,6 +465,13 @@ def total(
     )
 
 
+def sums(kernel: Kernel, fact: Fact, *indices: tuple[Any, ...]) -> Fact:
+    """Return weighted sums of a fact, the innermost first: (name, from, to), or (name, from, to, weight)."""
+    for one in indices:
+        fact = total(kernel, fact, *one)
+    return fact
+
+
 def telescope(
     kernel: Kernel, name: str, lo: Number, hi: Number, of: Expr | Number, context: Context | None = None
 ) -> Fact:

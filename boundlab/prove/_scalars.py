@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias, final
 
 from boundlab.errors import SpecError
@@ -314,7 +313,6 @@ class Writer:
     """
 
     minus, dot = "−", "·"
-    relations: Mapping[str, str] = MappingProxyType({})  # what ≤, ≥ and = are written as, where it is another sign
 
     # ------------------------------------------------------------------ how things look
 
@@ -323,6 +321,10 @@ class Writer:
         if name == "star" and not indices:
             return "x*"
         return f"{name}[{', '.join(indices)}]" if indices else name
+
+    def relation(self, sign: str) -> str:
+        """Return ≤, ≥ or =."""
+        return sign
 
     def function(self, name: str, indices: Sequence[str]) -> str:
         """Return f_i, or f[i + 1]."""

@@ -315,7 +315,7 @@ class Claim:
     def written(self, writer: Writer) -> str:
         """Return it as it was written; what was put together in too many parts, multiplied out."""
         left, right = (writer.words(_node(side)) for side in (self.left, self.right))
-        return f"{left} {writer.relations.get(self.relation, self.relation)} {right}"
+        return f"{left} {writer.relation(self.relation)} {right}"
 
     def __repr__(self) -> str:
         return f"{self.left!r} {self.relation} {self.right!r}"

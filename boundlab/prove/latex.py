@@ -2,8 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from types import MappingProxyType
-from typing import final
 
 from boundlab.arithmetic.writing import breakable
 from boundlab.documentation import pointers
@@ -144,13 +142,14 @@ def _meant(words: str) -> str:
     )
 
 
-@final
 class _Tex(Writer):
     minus, dot = "-", " "
-    relations = MappingProxyType({"≤": r"\le", "≥": r"\ge"})
 
     def named(self, name: str, indices: Sequence[str] = ()) -> str:
         return _below(name, list(indices))
+
+    def relation(self, sign: str) -> str:
+        return {"≤": r"\le", "≥": r"\ge"}.get(sign, sign)
 
     def function(self, name: str, indices: Sequence[str]) -> str:
         return self.named(name, indices)

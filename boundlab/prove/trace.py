@@ -2,7 +2,6 @@
 
 import functools
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -438,4 +437,5 @@ def _given(fact: Shared) -> str:
     law: Law | None = fact.data.get("law")
     if law is None:
         return str(fact)
-    return re.sub(r";(?=\S)", ", ", events.Law.read(law.told).words().replace("@", ""))
+    # Indices are parted by ; there, and so are sentences.
+    return events.Law.read(law.told).words().replace("@", "").replace(";", ", ").replace(",  ", "; ")

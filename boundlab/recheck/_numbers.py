@@ -5,7 +5,6 @@ imported where a proof is read, so that certificates of worst cases need the sta
 """
 
 import math
-import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from fractions import Fraction
@@ -370,7 +369,7 @@ class Number:
         parts: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
         for powers, value in part.to_dict().items():
             put = tuple([int(count) if one in values else 0 for one, count in zip(self.symbols, powers, strict=True)])
-            stay = tuple(map(operator.sub, powers, put))
+            stay = tuple([0 if one in values else count for one, count in zip(self.symbols, powers, strict=True)])
             parts.setdefault(put, {})[stay] = value
         whole = ZERO
         for put, terms in parts.items():
