@@ -17,6 +17,7 @@ from boundlab.prove import (
     scalar,
     split_sum,
     squared,
+    sums,
     telescope,
     telescope_vector,
     total,
@@ -45,14 +46,7 @@ class RoundProof:
 
     def over_used(self, fact: Fact) -> Fact:
         """Return the mean of a fact about client i and its point q over what round t uses."""
-        inner = total(self.kernel, fact, "q", 0, self.K, 1 / self.K)
-        return self.s.over_clients(inner)  # type: ignore[no-any-return]
-
-    def sums(self, fact: Fact, *indices: tuple[str, Any, Any, Any]) -> Fact:
-        """Return weighted sums of a fact, the innermost first: (name, from, to, weight)."""
-        for name, lo, hi, weight in indices:
-            fact = total(self.kernel, fact, name, lo, hi, weight)
-        return fact
+        return sums(self.kernel, fact, ("q", 0, self.K, 1 / self.K), ("i", 0, self.n, 1 / self.n))
 
     # ------------------------------------------------------------------ sizes
 
@@ -105,7 +99,7 @@ class RoundProof:
         return self.proof.step(
             "(AD4), models of two rounds",
             squared(s.w(t) - s.w(u)) <= expr((t - u) ** 2 * self.eta**2 * self.G**2),
-            [*self.moved(u), self.sums(pair, ("l", u, t, 1), ("h", u, t, 1))],
+            [*self.moved(u), sums(self.kernel, pair, ("l", u, t), ("h", u, t, 1))],
         )
 
     @cached_property
@@ -136,7 +130,7 @@ class RoundProof:
             [
                 s.noise(self.t),
                 s.uncorrelated(self.t),
-                self.sums(variance, ("q", 0, self.K, 1 / self.K**2), ("i", 0, n, 1 / n**2)),
+                sums(self.kernel, variance, ("q", 0, self.K, 1 / self.K**2), ("i", 0, n, 1 / n**2)),
                 total(self.kernel, few, "i", 0, n, sigma**2 / n**2),
             ],
         )
@@ -144,7 +138,7 @@ class RoundProof:
     def many_steps(self, begin: Any, of: Any) -> Fact:
         """Return ‖Σ v[h]‖² ≤ (t − begin)·Σ ‖v[h]‖², over begin ≤ h < t, by squares of all differences."""
         pairs = self.kernel.square(of(self.h) - of(self.l))
-        return self.sums(pairs, ("l", begin, self.t, 1), ("h", begin, self.t, 1))
+        return sums(self.kernel, pairs, ("l", begin, self.t), ("h", begin, self.t, 1))
 
     # ------------------------------------------------------------------ one round
 
@@ -227,8 +221,8 @@ def own_gradients(b: RoundProof, pair: Fact) -> tuple[Fact, Fact]:
     )
     own, lo = s.kept(t, i, q), s.lo(t)
     return (
-        b.sums(mixed, ("p", 0, own, 1), ("h", lo, t, s.miss(t, i, q, h))),
-        b.sums(two, ("p_1", 0, own, 1), ("p", 0, own, 1)),
+        sums(b.kernel, mixed, ("p", 0, own), ("h", lo, t, s.miss(t, i, q, h))),
+        sums(b.kernel, two, ("p_1", 0, own), ("p", 0, own, 1)),
     )
 
 
@@ -249,7 +243,7 @@ def point_distance(b: RoundProof, pair: Fact) -> Fact:
             b.kernel.against(place, gap),
             b.kernel.against(place, missing),
             b.kernel.against(place, held),
-            b.sums(pair, ("l", lo, t, miss(b.l)), ("h", lo, t, miss(h))),
+            sums(b.kernel, pair, ("l", lo, t, miss(b.l)), ("h", lo, t, miss(h))),
             *own_gradients(b, pair),
             many,
             total(b.kernel, many, "h", lo, t, miss(h)),
@@ -294,7 +288,7 @@ def part_size(b: RoundProof, u: Scalar) -> Fact:
         [
             s.noise_part(t, u),
             s.uncorrelated_part(t, u),
-            b.sums(s.variance(s.e(i, u, q)), ("q_0", 0, K, weight), ("i", 0, n, 1 / n**2)),
+            sums(b.kernel, s.variance(s.e(i, u, q)), ("q_0", 0, K, weight), ("i", 0, n, 1 / n**2)),
             total(kernel, fewer, "i", 0, n, sigma**2 / n**2),
         ],
     )
@@ -303,7 +297,7 @@ def part_size(b: RoundProof, u: Scalar) -> Fact:
 def orthogonal_part(b: RoundProof, u: Scalar) -> Fact:
     """(AD6): noise that is first used in round u is orthogonal to ∇f(w[u])."""
     s, t, i, q, K = b.s, b.t, b.i, b.any, b.s.steps(b.i, u)
-    none = b.sums(s.unbiased(s.e(i, u, q), s.df(u)), ("q_0", 0, K, s.one(t, i, u) / K), ("i", 0, b.n, 1 / b.n))
+    none = sums(b.kernel, s.unbiased(s.e(i, u, q), s.df(u)), ("q_0", 0, K, s.one(t, i, u) / K), ("i", 0, b.n, 1 / b.n))
     return b.proof.step(
         "(AD6), noise of one age",
         equal(s.dot(s.df(u), s.noise_of(t, u)), 0),
@@ -338,7 +332,7 @@ def own_steps(b: RoundProof) -> tuple[Lin, Fact]:
     s, t, i, q, p, G, M, kernel = b.s, b.t, b.i, b.q, b.p, b.G, b.s.symbol("M_own"), b.kernel
     own, kept = s.kept(t, i, q), lambda k: s.o(i, b.since, q, k)
     held = vector_sum("p", 0, own, kept(p))
-    pairs = b.sums(kernel.square(kept(p) - kept(b.o)), ("p_1", 0, own, 1), ("p", 0, own, 1))
+    pairs = sums(b.kernel, kernel.square(kept(p) - kept(b.o)), ("p_1", 0, own), ("p", 0, own, 1))
     most = kernel.combine(expr(own**2 * G**2) <= expr(M**2 * G**2), [])
     return held, b.proof.step(
         "own steps",

@@ -6,6 +6,7 @@ from typing import Any
 
 from boundlab.prove import (
     Fact,
+    Kernel,
     Proof,
     Script,
     VectorFact,
@@ -15,8 +16,10 @@ from boundlab.prove import (
     finite_sum,
     scalar,
     squared,
+    sums,
     telescope,
     total,
+    variable,
     vector_sum,
 )
 from boundlab.theorems import ALONG_RUN
@@ -34,6 +37,29 @@ def with_forms(*scripts: Script) -> tuple[Script, ...]:
         for one in scripts
     )
     return (*scripts, *forms)
+
+
+def square_of_sum(
+    kernel: Kernel,
+    fact: Fact,
+    names: tuple[str, str],
+    ends: tuple[Any, Any],
+    of: Callable[[Any], Any],
+    size: Callable[[Any], Any],
+    weight: Callable[[Any], Any] = lambda _: 1,
+) -> Fact:
+    """Return Σ_i Σ_j w_i·w_j·E⟨v_i, v_j⟩ ≤ Σ_i Σ_j w_i·w_j·e_i·e_j from E‖v_i‖² ≤ e_i²: so ‖Σ w_i·v_i‖² ≤ (Σ w_i·e_i)².
+
+    Parameters
+    ----------
+    names
+        i, which the fact is about, and j.
+    of, size, weight
+        v, e and w by their index.
+    """
+    i, j = map(variable, names)
+    both = kernel.norms(fact, kernel.at(fact, {names[0]: j}), of(i), of(j), size(i), size(j))
+    return sums(kernel, both, (names[1], *ends, weight(j)), (names[0], *ends, weight(i)))
 
 
 @dataclass
@@ -65,7 +91,51 @@ class Lemmas:
         claim = equal(s.dot(definition.left, other), 0)
         return kernel.combine(claim, [(1, fact), (1, kernel.against(definition, other))])
 
-    def unequal_shares(self, gap: Callable[[Any], Any], apart: Fact, bias: Callable[[], Fact], most: Any) -> Fact:
+    def uneven_sum(
+        self,
+        name: str,
+        fact: Fact,
+        names: tuple[str, str],
+        ends: tuple[Any, Any],
+        of: Callable[[Any], Any],
+        size: Any,
+        uneven: tuple[Callable[[Any], Any], Callable[[Any], Any]],
+        parts: Fact,
+        most: Any,
+    ) -> Fact:
+        """Show E‖Σ v_i·(over_i − under_i)‖² ≤ (most·size)², where Σ over_i + under_i ≤ most.
+
+        Parameters
+        ----------
+        fact
+            That E‖v_i‖² ≤ size².
+        names
+            i, which the facts are about, and j.
+        of, uneven
+            v, over and under by their index.
+        parts
+            That Σ over_i + under_i ≤ most.
+        """
+        kernel, (over, under) = self.proof.kernel, uneven
+        i, j = map(variable, names)
+        there = kernel.at(fact, {names[0]: j})
+        alike, opposite = (kernel.norms(fact, there, of(i), of(j), size, size, sign) for sign in (1, -1))
+        pairs = (
+            (alike, over(i) * over(j) + under(i) * under(j)),
+            (opposite, over(i) * under(j) + under(i) * over(j)),
+        )
+        twice = total(kernel, parts, names[1], *ends, over(j) + under(j))
+        return self.proof.step(
+            name,
+            squared(vector_sum(names[0], *ends, of(i) * (over(i) - under(i)))) <= expr((most * size) ** 2),
+            multipliers=[
+                *((1, sums(kernel, both, (names[1], *ends, weight), (names[0], *ends))) for both, weight in pairs),
+                (size**2, twice),
+                (size**2 * most, parts),
+            ],
+        )
+
+    def unequal_shares(self, gap: Callable[[Any], Any], apart: Fact, bias: Fact, most: Any) -> Fact:
         """(W9), first part: E‖Σ gap(i)·(over_i − under_i)‖² ≤ (most·σ_g)² for shares that are uneven by at most that.
 
         Parameters
@@ -77,24 +147,11 @@ class Lemmas:
         bias
             That Σ over_i + under_i ≤ most.
         """
-        s, kernel = self.proof.setting(), self.proof.kernel
-        k, i, n, sigma_g, o = s.k, s.i, s.n, s.symbol("sigma_g"), s.index("i_0", 0, s.n - 1)
-        near = self.proof.step("heterogeneity", squared(gap(i)) <= expr(sigma_g**2), [apart])
-        there = kernel.at(near, {"i": o})
-        alike, opposite = (kernel.norms(near, there, gap(i), gap(o), sigma_g, sigma_g, sign) for sign in (1, -1))
-        over, under = (lambda place: s.over(place, k)), (lambda place: s.under(place, k))
-        signs = (
-            (alike, over(i) * over(o) + under(i) * under(o)),
-            (opposite, over(i) * under(o) + under(i) * over(o)),
-        )
-        pairs = [total(kernel, total(kernel, fact, "i_0", 0, n, weight), "i", 0, n) for fact, weight in signs]
-        parts = bias()
-        twice = total(kernel, parts, "i_0", 0, n, over(o) + under(o))
-        return self.proof.step(
-            "unequal shares",
-            squared(vector_sum("i", 0, n, gap(i) * (over(i) - under(i)))) <= expr((most * sigma_g) ** 2),
-            multipliers=[*((1, one) for one in pairs), (sigma_g**2, twice), (sigma_g**2 * most, parts)],
-        )
+        s, sigma_g = self.proof.setting(), self.proof.setting().symbol("sigma_g")
+        s.index("i_0", 0, s.n - 1)
+        near = self.proof.step("heterogeneity", squared(gap(s.i)) <= expr(sigma_g**2), [apart])
+        uneven = (lambda place: s.over(place, s.k)), (lambda place: s.under(place, s.k))
+        return self.uneven_sum("unequal shares", near, ("i", "i_0"), (0, s.n), gap, sigma_g, uneven, bias, most)
 
 
 class Buffer:

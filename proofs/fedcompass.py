@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from boundlab.proofs._along import Lemmas, with_forms
+from boundlab.proofs._along import Lemmas, square_of_sum, with_forms
 from boundlab.prove import (
     Context,
     Fact,
@@ -19,6 +19,7 @@ from boundlab.prove import (
     split_sum,
     split_vector,
     squared,
+    sums,
     telescope,
     telescope_vector,
     total,
@@ -68,37 +69,41 @@ class Window(Lemmas):
 
 def gradients(w: Window) -> None:
     """(W2): every stochastic gradient has E‖g‖² ≤ c²."""
-    s, kernel, r, (j, q, _, _) = w.s, w.kernel, w.s.r, w.runs[0]
+    s, r, (j, q, _, _) = w.s, w.s.r, w.runs[0]
     g = s.g(r, j, q)
     facts: list[Any] = [s.bounded_gradient(g)]
     if s.noisy:
         facts += [s.variance(s.e(r, j, q)), s.unbiased(s.e(r, j, q), g)]
     second = w.proof.step("(W2), second moment", squared(s.sampled(r, j, q)) <= expr(w.G + w.sigma**2), facts)
     w.step("c", "(W2)", squared(s.sampled(r, j, q)) <= expr(w.c**2), multipliers=[(1, second), (1, w.root_c)])
-    # Two of them.
-    w.facts["two"] = lambda t, a, b: kernel.norms(
-        kernel.at(w["c"], {"r": t, "j_2": a[0], "q_2": a[1]}),
-        kernel.at(w["c"], {"r": t, "j_2": b[0], "q_2": b[1]}),
-        s.sampled(t, *a),
-        s.sampled(t, *b),
-        w.c,
-        w.c,
-    )
 
 
 def moves(w: Window) -> None:
     """(C3): how far an update, several updates, and some local steps move a model."""
-    s, kernel, r, (j, q, p, h), (other, there, _, _) = w.s, w.kernel, w.s.r, *w.runs
+    s, kernel, r, (j, q, _, h), (other, there, _, _) = w.s, w.kernel, w.s.r, *w.runs
     # all pairs of gradients of an update
-    pairs = total(kernel, w["two"](r, (j, q), (other, there)), "q_3", 0, s.steps(r, other), s.a(r, other))
-    pairs = total(kernel, pairs, "q_2", 0, s.steps(r, j), s.a(r, j))
-    pairs = total(kernel, total(kernel, pairs, "j_3", 0, s.many(r)), "j_2", 0, s.many(r))
-    sums = vector_sum("j_2", 0, s.many(r), vector_sum("q_2", 0, s.steps(r, j), s.sampled(r, j, q) * s.a(r, j)))
+    both_runs = kernel.norms(
+        w["c"],
+        kernel.at(w["c"], {"j_2": other, "q_2": there}),
+        s.sampled(r, j, q),
+        s.sampled(r, other, there),
+        w.c,
+        w.c,
+    )
+    pairs = sums(
+        kernel,
+        both_runs,
+        ("q_3", 0, s.steps(r, other), s.a(r, other)),
+        ("q_2", 0, s.steps(r, j), s.a(r, j)),
+        ("j_3", 0, s.many(r)),
+        ("j_2", 0, s.many(r)),
+    )
+    used = vector_sum("j_2", 0, s.many(r), vector_sum("q_2", 0, s.steps(r, j), s.sampled(r, j, q) * s.a(r, j)))
     both = total(kernel, s.work(r), "j_3", 0, s.many(r), s.a(r, other) * s.steps(r, other))
     A = s.A(r)
     added = w.proof.step(
         "(C3), the gradients of an update",
-        squared(sums) <= expr(w.c**2 * A**2),
+        squared(used) <= expr(w.c**2 * A**2),
         multipliers=[(1, pairs), (-(w.c**2), both), (-(w.c**2) * A, s.work(r))],
     )
     w.step(
@@ -109,7 +114,7 @@ def moves(w: Window) -> None:
     )
     _paths(w)
     # local steps
-    local = total(kernel, total(kernel, w["two"](r, (j, q), (j, p)), "p_2", 0, h), "q_2", 0, h)
+    local = square_of_sum(kernel, w["c"], ("q_2", "p_2"), (0, h), lambda place: s.sampled(r, j, place), lambda _: w.c)
     way = s.z(r, j, h) - s.z(r, j, 0)
     steps = vector_sum("q_2", 0, h, s.sampled(r, j, q))
     walk = [total(kernel, s.move(r, j, q), "q_2", 0, h), telescope_vector(kernel, "q_2", 0, h, s.z(r, j, q))]
@@ -131,11 +136,10 @@ def _paths(w: Window) -> None:
     s, kernel = w.s, w.kernel
     b = s.index("b", 0, w.T + w.N - 1)
     a = s.index("b_0", 0, b)
-    other = s.index("l", 0, w.T + w.N - 2)
+    s.index("l", 0, w.T + w.N - 2)
     move = lambda t: s.w(t + 1) - s.w(t)
     size = w.eta * w.c * w.A
-    two = kernel.norms(w["most"], kernel.at(w["most"], {"r": other}), move(s.r), move(other), size, size)
-    pairs = total(kernel, total(kernel, two, "l", a, b), "r", a, b)
+    pairs = square_of_sum(kernel, w["most"], ("r", "l"), (a, b), move, lambda _: size)
     path = telescope_vector(kernel, "r", a, b, s.w(s.r))
     way, steps = s.w(b) - s.w(a), vector_sum("r", a, b, move(s.r))
     apart = w.proof.step(
@@ -160,14 +164,14 @@ def noise(w: Window) -> None:
     before = s.index("h_0", 0, h)
     # runs of one update, one after the other
     run = lambda place: vector_sum("q", 0, s.steps(r, place), s.e(r, place, q) * s.a(r, place))
+    before_it = ("p_1", 0, s.steps(r, before), s.a(r, before))
     cross = s.unbiased(s.e(r, h + 1, q), s.e(r, before, p))
-    cross = total(kernel, cross, "p_1", 0, s.steps(r, before), s.a(r, before))
-    cross = total(kernel, cross, "q", 0, s.steps(r, h + 1), s.a(r, h + 1))
+    cross = sums(kernel, cross, before_it, ("q", 0, s.steps(r, h + 1), s.a(r, h + 1)))
     own = s.independent(s.e(r, j, q), "q", 0, s.steps(r, j), s.a(r, j))
     squares = lambda place: finite_sum("q", 0, s.steps(r, place), squared(s.e(r, place, q)) * s.a(r, place) ** 2)
     added = _added(w, "(W3), the runs of an update", "j", run, squares, cross, own)
-    variances = total(kernel, s.variance(s.e(r, j, q)), "q", 0, s.steps(r, j), s.a(r, j) ** 2)
-    variances = total(kernel, variances, "j", 0, s.many(r))
+    one = s.variance(s.e(r, j, q))
+    variances = sums(kernel, one, ("q", 0, s.steps(r, j), s.a(r, j) ** 2), ("j", 0, s.many(r)))
     own_squares = s.runs_of(r, expr(s.a(r, j) ** 2 * s.steps(r, j)))
     update = w.proof.step(
         "(W3), the noise of an update",
@@ -176,9 +180,7 @@ def noise(w: Window) -> None:
     )
     # the updates of a window
     of = lambda place: s.er(k + place)
-    cross = s.unbiased(s.e(k + h + 1, j, q), of(before))
-    cross = total(kernel, cross, "q", 0, s.steps(k + h + 1, j), s.a(k + h + 1, j))
-    cross = w.inserted(total(kernel, cross, "j", 0, s.many(k + h + 1)), s.added("er", k + h + 1), of(before))
+    cross = _still(w, k + h + 1, of(before))
     own = kernel.combine(equal(squared(of(s.t)), squared(of(s.t))), [])
     added = _added(w, "(W3), the updates of a window", "t", of, lambda place: squared(of(place)), cross, own)
     window = total(kernel, kernel.at(update, {"r": k + u}), "u", 0, w.N)
@@ -189,10 +191,15 @@ def noise(w: Window) -> None:
         squared(every) <= s.squares_of(k) * w.sigma**2,
         [kernel.at(added, {"x": w.N}), window],
     )
-    still = s.unbiased(s.e(k + u, j, q), s.df(k))
-    still = total(kernel, still, "q", 0, s.steps(k + u, j), s.a(k + u, j))
-    still = w.inserted(total(kernel, still, "j", 0, s.many(k + u)), s.added("er", k + u), s.df(k))
+    still = _still(w, k + u, s.df(k))
     w.step("still", "(W10), the mean", equal(s.dot(s.df(k), every), 0), [total(kernel, still, "u", 0, w.N)])
+
+
+def _still(w: Window, t: Any, known: Any) -> Fact:
+    """Return that the noise of update t is orthogonal to what is known before it."""
+    s, j, q = w.s, w.s.j, w.s.q
+    runs = ("q", 0, s.steps(t, j), s.a(t, j)), ("j", 0, s.many(t))
+    return w.inserted(sums(w.kernel, s.unbiased(s.e(t, j, q), known), *runs), s.added("er", t), known)
 
 
 def _added(w: Window, name: str, index: str, of: Any, squares: Any, cross: Fact, own: Fact) -> Fact:
@@ -214,12 +221,12 @@ def _added(w: Window, name: str, index: str, of: Any, squares: Any, cross: Fact,
     )
     crossed = total(kernel, cross, "h_0", 0, h + 1)
     last = split_vector(kernel, index, 0, h + 1, h + 2, of(place))
-    sums = lambda many: vector_sum(index, 0, many, of(place))
+    first = lambda many: vector_sum(index, 0, many, of(place))
     facts = [
         crossed,
         kernel.at(own, {index: h + 1}),
         s.last_term(index, 0, h + 1, squares(place)),
-        *(kernel.against(last, v) for v in (sums(h + 2), sums(h + 1), of(h + 1))),
+        *(kernel.against(last, v) for v in (first(h + 2), first(h + 1), of(h + 1))),
     ]
     some = w.proof.induction(
         f"{name}, one or more", claim(h + 1), "h", [kernel.at(own, {index: 0})], lambda known: [known, *facts]
@@ -228,9 +235,9 @@ def _added(w: Window, name: str, index: str, of: Any, squares: Any, cross: Fact,
         s.index("x")
     x = variable("x")
     _, more = kernel.split("x", 0)
-    first = kernel.combine(claim(scalar(0)), [])
+    none = kernel.combine(claim(scalar(0)), [])
     rest = kernel.at(some, {"h": x - 1}, more)
-    return w.proof.rule(name, None, lambda: kernel.lowest(first, rest))
+    return w.proof.rule(name, None, lambda: kernel.lowest(none, rest))
 
 
 def lateness(w: Window, far: Any, case: Context) -> None:
@@ -273,8 +280,7 @@ def lateness(w: Window, far: Any, case: Context) -> None:
         context=case,
     )
     steps, many = s.steps(t, j), s.many(t)
-    two_steps = kernel.norms(slopes, kernel.at(slopes, {"q_4": p}), lag(q), lag(p), gap(q), gap(p))
-    pairs = total(kernel, total(kernel, two_steps, "p_4", 0, steps), "q_4", 0, steps)
+    pairs = square_of_sum(kernel, slopes, ("q_4", "p_4"), (0, steps), lag, gap)
     closed = telescope(kernel, "q_4", 0, steps, q * (q - 1) / 2)
     few = w.L * w.eta * w.c
     whole = few * (w.A * far * steps + steps * (steps - 1) / 2)
@@ -293,8 +299,8 @@ def lateness(w: Window, far: Any, case: Context) -> None:
         context=case,
     )
     of = lambda place: vector_sum("q_4", 0, s.steps(t, place), s.d(s.c(t, place), k) - s.g(t, place, q))
-    two_runs = kernel.norms(run, kernel.at(run, {"j_4": h}), of(j), of(h), steps * eps, s.steps(t, h) * eps)
-    pairs = total(kernel, total(kernel, two_runs, "j_5", 0, many, s.a(t, h)), "j_4", 0, many, s.a(t, j))
+    sizes, weights = (lambda place: s.steps(t, place) * eps), (lambda place: s.a(t, place))
+    pairs = square_of_sum(kernel, run, ("j_4", "j_5"), (0, many), of, sizes, weights)
     both = total(kernel, s.work(t), "j_5", 0, many, s.a(t, h) * s.steps(t, h))
     A = s.A(t)
     runs = proof.step(
@@ -303,24 +309,21 @@ def lateness(w: Window, far: Any, case: Context) -> None:
         multipliers=[(1, pairs), (-(eps**2), both), (-(eps**2) * A, s.work(t))],
         context=case,
     )
-    differ = s.du(k, u) - s.gr(t)
+    differ = lambda place: s.du(k, place) - s.gr(k + place)
     update = proof.step(
         f"(C5) for an update{tag}",
-        squared(differ) <= expr((A * eps) ** 2),
+        squared(differ(u)) <= expr((A * eps) ** 2),
         [runs, s.moved(k, u), s.added("gr", t)],
         context=case,
     )
     w.facts["eps"] = eps
-    every, W, work = vector_sum("u", 0, w.N, differ), w.W(k), w["work"]
+    every, W, work = vector_sum("u", 0, w.N, differ(u)), w.W(k), w["work"]
     if w.N.constant == 1:
         # A window of one update; its work is at most W.
         less, more = kernel.combine(expr(W - s.A(k)) >= 0, [(1, work)]), kernel.combine(expr(W + s.A(k)) >= 0, [])
         parts = [(1, kernel.at(update, {"u": 0})), (eps**2, kernel.scale(less, more))]
     else:
-        two_updates = kernel.norms(
-            update, kernel.at(update, {"u": v}), differ, s.du(k, v) - s.gr(k + v), A * eps, s.A(k + v) * eps
-        )
-        pairs = total(kernel, total(kernel, two_updates, "v", 0, w.N), "u", 0, w.N)
+        pairs = square_of_sum(kernel, update, ("u", "v"), (0, w.N), differ, lambda place: s.A(k + place) * eps)
         # Σ A[k + u] ≤ W twice
         both = total(kernel, work, "v", 0, w.N, s.A(k + v))
         parts = [(1, pairs), (eps**2, both), (eps**2 * W, work)]
@@ -330,7 +333,7 @@ def lateness(w: Window, far: Any, case: Context) -> None:
 def shares(w: Window) -> None:
     """Show by how much the gradients at w[k], weighted as in the window, differ from W·∇F: at most by B."""
     s, kernel, k, most = w.s, w.kernel, w.s.k, w.W(w.s.k) * w.beta
-    bound = w.unequal_shares(lambda i: s.d(i, k) - s.df(k), s.heterogeneity(s.i, k), lambda: w["bias"], most)
+    bound = w.unequal_shares(lambda i: s.d(i, k) - s.df(k), s.heterogeneity(s.i, k), w["bias"], most)
     plain = vector_sum("i", 0, s.n, s.d(s.i, k) * (s.over(s.i, k) - s.under(s.i, k)))
     balance = s.balance(k, s.df(k))
     w.step(
@@ -582,9 +585,8 @@ def _way(w: Window) -> None:
     s, kernel, k, u, v = w.s, w.kernel, w.s.k, w.s.u, w.s.v
     size, W = w.eta * w.c, w.W(k)
     move = lambda place: s.w(k + place + 1) - s.w(k + place)
-    at = lambda place: kernel.at(w["move"], {"r": k + place})
-    two = kernel.norms(at(u), at(v), move(u), move(v), size * s.A(k + u), size * s.A(k + v))
-    pairs = total(kernel, total(kernel, two, "v", 0, w.N), "u", 0, w.N)
+    each = kernel.at(w["move"], {"r": k + u})
+    pairs = square_of_sum(kernel, each, ("u", "v"), (0, w.N), move, lambda place: size * s.A(k + place))
     both = total(kernel, w["work"], "v", 0, w.N, s.A(k + v))
     path = telescope_vector(kernel, "u", 0, w.N, s.w(k + u))
     way, steps = s.w(k + w.N) - s.w(k), vector_sum("u", 0, w.N, move(u))

@@ -14,6 +14,7 @@ from boundlab.prove import (
     finite_sum,
     split_sum,
     squared,
+    sums,
     telescope,
     telescope_vector,
     total,
@@ -75,7 +76,7 @@ class Printed:
 
     def summed(self, fact: Any, weight: Any = 1) -> Any:
         """Return Σ_i weight·Σ_{q < Q_{i,t}} of a fact."""
-        return total(self.kernel, total(self.kernel, fact, "q", 0, self.Q), "i", 0, self.n, weight)
+        return sums(self.kernel, fact, ("q", 0, self.Q), ("i", 0, self.n, weight))
 
 
 def lemma_1(b: Printed) -> None:
@@ -298,10 +299,9 @@ def jensen(b: Printed, t: Any, of: Any, *, arriving: bool) -> list[Any]:
     s, kernel, i, q, n, h, p = b.s, b.kernel, b.i, b.q, b.n, b.h, b.p
     weight = (lambda j: s.pi(t, j)) if arriving else (lambda _: 1)
     pairs = kernel.square(of(t, i, q) - of(t, h, p))
-    pairs = total(kernel, total(kernel, pairs, "p_1", 0, s.Q(t, h), weight(h)), "q", 0, s.Q(t, i), weight(i))
-    pairs = total(kernel, total(kernel, pairs, "i_0", 0, n), "i", 0, n)
-    each = kernel.square(of(t, i, q))
-    each = total(kernel, total(kernel, each, "q", 0, s.Q(t, i), weight(i)), "i", 0, n)
+    steps, others = ("q", 0, s.Q(t, i), weight(i)), ("p_1", 0, s.Q(t, h), weight(h))
+    pairs = sums(kernel, pairs, others, steps, ("i_0", 0, n), ("i", 0, n))
+    each = sums(kernel, kernel.square(of(t, i, q)), steps, ("i", 0, n))
     few = kernel.combine(expr(b.Qmax - weight(h) * s.Q(t, h)) >= 0, [])
     return [pairs, total(kernel, kernel.scale(few, each), "i_0", 0, n)]
 
@@ -388,8 +388,7 @@ def _third_part(b: Printed) -> None:
         [kernel.against(began, v) for v in (s.w(old) - s.y(k, i, x), steps)],
         at="(15), =",
     )
-    pairs = kernel.square(b.g + b.e - s.stochastic(k, i, p))
-    pairs = total(kernel, total(kernel, pairs, "p_1", 0, x), "q", 0, x)
+    pairs = sums(kernel, kernel.square(b.g + b.e - s.stochastic(k, i, p)), ("p_1", 0, x), ("q", 0, x))
     sizes = total(kernel, b.lemma, "q", 0, x)
     bound = 3 * eta**2 * b.Qmax**2 * b.sigma2
     less15 = proof.step(
@@ -399,8 +398,8 @@ def _third_part(b: Printed) -> None:
         at="(15), ≤",
     )
     near = kernel.combine(squared(s.w(old) - s.y(k, i, x)) <= expr(bound), [(-1, equal15), (1, less15)])
-    near = total(kernel, total(kernel, near, "x", 0, b.Qmax), "i", 0, n)
-    old_models = total(kernel, total(kernel, models, "q", 0, b.Qmax), "i", 0, n)
+    near = sums(kernel, near, ("x", 0, b.Qmax), ("i", 0, n))
+    old_models = sums(kernel, models, ("q", 0, b.Qmax), ("i", 0, n))
     size = 3 * n * L**2 * eta**3 * b.Qmax**3 / b.g1 * (b.tau**2 + 1) * b.sigma2
     b.size = size
     sixteen = proof.step(
@@ -443,13 +442,13 @@ def _fourteen(b: Printed, way: Any) -> Any:
     update = combine_vectors(kernel, runs, s.su(r) * (eta / n), [(1, kernel.at(b.moved, {"k": r})), (-1, s.update(r))])
     all_of = total(kernel, update, "r", old, k + 1)
     update = total(kernel, update, "r", old, k)
-    sums, many = vector_sum("r", old, k, s.su(r)), vector_sum("r", old, k + 1, s.su(r))
+    added_up, many = vector_sum("r", old, k, s.su(r)), vector_sum("r", old, k + 1, s.su(r))
     uses, claim = [kernel.against(all_of, v) for v in (more, many)], squared(many) * (eta**2 / n**2)
     proof.printed("(14), third =", equal(squared(more), claim), uses, at="(14), third =")
     third = proof.step(
         "(14), third =",
-        equal(squared(added), squared(sums) * (eta**2 / n**2)),
-        [kernel.against(update, v) for v in (added, sums)],
+        equal(squared(added), squared(added_up) * (eta**2 / n**2)),
+        [kernel.against(update, v) for v in (added, added_up)],
         at="(14), third =, with su[ρ] for Σ_k Σ_q ∇f_k",
     )
     # (a): over updates, and over who arrives and its local steps
@@ -472,7 +471,7 @@ def _fourteen(b: Printed, way: Any) -> Any:
     proof.printed("(14), (a)", claim <= printed, [pairs, later, inside], at="(14), (a)")
     fourth = proof.step(
         "(14), (a)",
-        squared(sums) * (eta**2 / n**2) <= all_steps * (eta**2 * b.tau * b.Qmax / n),
+        squared(added_up) * (eta**2 / n**2) <= all_steps * (eta**2 * b.tau * b.Qmax / n),
         multipliers=[
             (eta**2 / n**2 / 2, pairs),
             (eta**2 / n**2, later),
@@ -480,12 +479,10 @@ def _fourteen(b: Printed, way: Any) -> Any:
         ],
         at="(14), (a)",
     )
-    each = kernel.at(b.lemma, {"k": r})
-    each = total(kernel, total(kernel, each, "q", 0, s.Q(r, i), s.pi(r, i)), "i", 0, n)
+    each = sums(kernel, kernel.at(b.lemma, {"k": r}), ("q", 0, s.Q(r, i), s.pi(r, i)), ("i", 0, n))
     few = kernel.combine(expr(3 * b.sigma2 * (b.Qmax - s.pi(r, h) * s.Q(r, h))) >= 0, [])
-    few = total(kernel, few, "i_0", 0, n)
-    one = kernel.combine(steps(r) <= expr(3 * b.sigma2 * n * b.Qmax), [(1, each), (1, few)])
-    one = total(kernel, one, "r", old, k)
+    of_update = [(1, each), (1, total(kernel, few, "i_0", 0, n))]
+    one = total(kernel, kernel.combine(steps(r) <= expr(3 * b.sigma2 * n * b.Qmax), of_update), "r", old, k)
     bound = 3 * eta**2 * b.tau**2 * b.Qmax**2 * b.sigma2
     scale = eta**2 * b.tau * b.Qmax / n
     fifth = proof.step(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from boundlab.proofs._along import Lemmas, with_forms
+from boundlab.proofs._along import Lemmas, square_of_sum, with_forms
 from boundlab.prove import (
     Context,
     Fact,
@@ -81,7 +81,7 @@ def roots(w: Lemma) -> None:
 
 def gradients(w: Lemma) -> None:
     """(W2) and (V2): second moments, and how far local steps go."""
-    s, kernel, a, q, h, p = w.s, w.kernel, w.s.a, w.s.q, w.h, w.p
+    s, kernel, a, q, h = w.s, w.kernel, w.s.a, w.s.q, w.h
     g = s.g(a, 0, q)
     facts: list[Any] = [s.bounded_gradient(g)]
     if s.noisy:
@@ -89,13 +89,11 @@ def gradients(w: Lemma) -> None:
     x = lambda place: s.sampled(a, 0, place)
     second = w.step("second", "(W2), second moment", squared(x(q)) <= expr(w.G + w.sigma**2), facts)
     one = w.step("c", "(W2)", squared(x(q)) <= expr(w.c**2), multipliers=[(1, second), (1, w.root_c)])
-    two = kernel.norms(one, kernel.at(one, {"q": p}), x(q), x(p), w.c, w.c)
-    pairs = total(kernel, total(kernel, two, "p_1", 0, h), "q", 0, h)
     steps = w.step(
         "steps",
         "(V2), the gradients of some local steps",
         squared(vector_sum("q", 0, h, x(q))) <= expr((w.c * h) ** 2),
-        [pairs],
+        [square_of_sum(kernel, one, ("q", "p_1"), (0, h), x, lambda _: w.c)],
     )
     way = walked(w, h)
     w.step(
@@ -160,9 +158,8 @@ def virtual(w: Lemma) -> None:
     now = b if s.delta else scalar(0)
     one, two = s.index("j_1", 1, K - 1), s.index("j_2", 1, K - 1)
     change = lambda place: s.change(now - K + place)
-    early = lambda place: kernel.at(w["change"], {"a": now - K + place})
-    both = kernel.norms(early(one), early(two), change(one), change(two), w.A * w.c, w.A * w.c)
-    pairs = total(kernel, total(kernel, both, "j_2", 1, K, two), "j_1", 1, K, one)
+    early = kernel.at(w["change"], {"a": now - K + one})
+    pairs = square_of_sum(kernel, early, ("j_1", "j_2"), (1, K), change, lambda _: w.A * w.c, lambda place: place)
     closed = telescope(kernel, "j_1", 1, K, one * (one - 1) / 2)
     again = total(kernel, telescope(kernel, "j_2", 1, K, two * (two - 1) / 2), "j_1", 1, K, one)
     size = (w.rate * w.A * w.c / K) ** 2
@@ -208,24 +205,18 @@ def _away_in_param(w: Lemma) -> None:
     s, kernel, r = w.s, w.kernel, w.s.r
     low, size, C = 1 - w.K, w.A * w.c, s.symbol("C_lag")
     inside = Range(low=low, high=r - 1, integer=True)
-    one, two = s.context.declare("a_1", inside), s.context.declare("a_2", inside)
-    there = lambda place: kernel.at(w["change"], {"a": place})
-    alike, opposite = (
-        kernel.norms(there(one), there(two), s.change(one), s.change(two), size, size, sign) for sign in (1, -1)
-    )
-    more, less = (lambda place: variable("more", r, place)), (lambda place: variable("less", r, place))
-    signs = (
-        (alike, more(one) * more(two) + less(one) * less(two)),
-        (opposite, more(one) * less(two) + less(one) * more(two)),
-    )
-    pairs = [total(kernel, total(kernel, fact, "a_2", low, r, weight), "a_1", low, r) for fact, weight in signs]
-    parts = s.response_error(r)
-    twice = total(kernel, parts, "a_2", low, r, more(two) + less(two))
-    extra = vector_sum("a_1", low, r, s.change(one) * (more(one) - less(one)))
-    bound = w.proof.step(
+    one, _ = (s.context.declare(name, inside) for name in ("a_1", "a_2"))
+    uneven = (lambda place: variable("more", r, place)), (lambda place: variable("less", r, place))
+    bound = w.uneven_sum(
         "(V18), the shares of changes",
-        squared(extra) <= expr((C * size) ** 2),
-        multipliers=[*((1, fact) for fact in pairs), (size**2, twice), (size**2 * C, parts)],
+        kernel.at(w["change"], {"a": one}),
+        ("a_1", "a_2"),
+        (low, r),
+        s.change,
+        size,
+        uneven,
+        s.response_error(r),
+        C,
     )
     w.step(
         "away",
@@ -294,7 +285,7 @@ def noise(w: Lemma) -> None:
 def shares(w: Lemma) -> None:
     """(W9), first part: the clients' shares of a window."""
     s, k, i, n, beta = w.s, w.s.k, w.s.i, w.n, w.s.symbol("share_bias")
-    bound = w.unequal_shares(lambda place: s.dv(place, k) - s.fv(k), s.spread(i, k), lambda: s.bias(k), beta)
+    bound = w.unequal_shares(lambda place: s.dv(place, k) - s.fv(k), s.spread(i, k), s.bias(k), beta)
     plain = s.uneven(k)
     same = finite_sum("i", 0, n, squared(s.fv(k)) * (s.over(i, k) - s.under(i, k)))
     balance = [s.balance(k, value) for value in (same, s.dot(s.fv(k), plain))]
@@ -306,7 +297,6 @@ def lateness(w: Lemma, far: Any, case: Context) -> None:
     """(V9) and (W6): gradients of a window differ from those at v[k] by at most e on average; ``far`` ≥ their age."""
     s, kernel, proof = w.s, w.kernel, w.proof
     k, u, q, p = s.k, s.u, s.q, w.p
-    v = variable("u_2")
     which = "b" if s.delta else "r"
     t, tag = k + u, f", {case.why}" if case.why else ""
     old = s.s(t, 0)
@@ -347,8 +337,7 @@ def lateness(w: Lemma, far: Any, case: Context) -> None:
         f"the gradient of a local step{tag}", squared(lag(q)) <= expr(gap(q) ** 2),
         [s.smooth(s.dv(s.c(t, 0), k), s.g(t, 0, q)), points], context=case,
     )  # fmt: skip
-    two_steps = kernel.norms(slopes, kernel.at(slopes, {"q": p}), lag(q), lag(p), gap(q), gap(p))
-    pairs = total(kernel, total(kernel, two_steps, "p_1", 0, w.Q), "q", 0, w.Q)
+    pairs = square_of_sum(kernel, slopes, ("q", "p_1"), (0, w.Q), lag, gap)
     closed = telescope(kernel, "q", 0, w.Q, q * (q - 1) / 2)
     eps = w.facts["eps"] = w.L * w.c * (w.A * (w.rate * far + w.away) + w.eta * (w.Q - 1) / 2)
     nested = total(kernel, closed, "p_1", 0, w.Q, w.L * w.c * w.eta * gap(p))
@@ -356,15 +345,13 @@ def lateness(w: Lemma, far: Any, case: Context) -> None:
         f"(W6), a run{tag}", squared(vector_sum("q", 0, w.Q, lag(q))) <= expr((w.Q * eps) ** 2),
         [pairs, closed, nested], context=case,
     )  # fmt: skip
-    differ = s.dv(s.c(t, 0), k) * w.Q - s.gr(t)
+    differ = lambda place: s.dv(s.c(k + place, 0), k) * w.Q - s.gr(k + place)
     summed = proof.step(
-        f"(W6), its gradients added up{tag}", squared(differ) <= expr((w.Q * eps) ** 2),
+        f"(W6), its gradients added up{tag}", squared(differ(u)) <= expr((w.Q * eps) ** 2),
         [run, s.added("gr", t)], context=case,
     )  # fmt: skip
-    other = s.dv(s.c(k + v, 0), k) * w.Q - s.gr(k + v)
-    both = kernel.norms(summed, kernel.at(summed, {"u": v}), differ, other, w.Q * eps, w.Q * eps)
-    pairs = total(kernel, total(kernel, both, "u_2", 0, w.N), "u", 0, w.N)
-    every = vector_sum("u", 0, w.N, differ)
+    pairs = square_of_sum(kernel, summed, ("u", "u_2"), (0, w.N), differ, lambda _: w.Q * eps)
+    every = vector_sum("u", 0, w.N, differ(u))
     w.step("late", f"(W6){tag}", squared(every) <= expr((w.N * w.Q * eps) ** 2), [pairs], context=case)
 
 

@@ -22,6 +22,7 @@ In mode delta w^(t') is w^t, so that (12) and (18) hold; what is wrong with (15)
 
 from typing import Any
 
+from boundlab.proofs._along import square_of_sum
 from boundlab.proofs.fedfa import Lemma, gradients, walked, window_noise
 from boundlab.prove import (
     Fact,
@@ -33,6 +34,7 @@ from boundlab.prove import (
     finite_sum,
     scalar,
     squared,
+    sums,
     telescope_vector,
     total,
     variable,
@@ -222,11 +224,11 @@ def _small(b: Appendix, changes: Any) -> list[Fact]:
     long = s.over_clients(s.bounded_gradient(s.d(b.i, b.old)))
     jensen = s.over_clients(kernel.square(s.d(b.i, b.old) - b.slope))
     slope = kernel.combine(squared(b.slope) <= expr(w.g**2), [(1, long), (1, jensen), (1, w.root_g)])
-    two = s.index("j_2", 1)
-    place = lambda j: kernel.at(w["steps"], {"a": b.arrival(j), "h": b.Q})
-    sums = lambda j: vector_sum("q", 0, b.Q, s.sampled(b.arrival(j), 0, b.q))
-    both = kernel.norms(place(b.j), place(two), sums(b.j), sums(two), w.c * b.Q, w.c * b.Q)
-    pairs = total(kernel, total(kernel, both, "j_2", 1, b.K + 1, b.eta), "j_0", 1, b.K + 1, b.eta)
+    s.index("j_2", 1)
+    steps = kernel.at(w["steps"], {"a": b.arrival(b.j), "h": b.Q})
+    own = lambda j: vector_sum("q", 0, b.Q, s.sampled(b.arrival(j), 0, b.q))
+    sizes, weights = (lambda _: w.c * b.Q), (lambda _: b.eta)
+    pairs = square_of_sum(kernel, steps, ("j_0", "j_2"), (1, b.K + 1), own, sizes, weights)
     size = b.K * b.Q * b.eta * w.c
     far = kernel.combine(squared(changes) <= expr(size**2), [(1, pairs)])
     zero = scalar(0)
@@ -264,20 +266,20 @@ def third(b: Appendix) -> None:
     b.step("(17), third ≤", "(17), third line", two <= far, [s.over_clients(late), s.over_clients(drift)])
     _staleness(b)
     q_1 = s.index("q_1", 0, b.Q - 1)
-    sums = squared(vector_sum("q", 0, q_1, s.sampled(s.a, 0, q) * b.eta))
+    added_up = squared(vector_sum("q", 0, q_1, s.sampled(s.a, 0, q) * b.eta))
     way = kernel.at(walked(b.w, q_1), {})
     lost = squared(s.z(s.a, 0, 0) - s.z(s.a, 0, q_1))
     b.step(
         "(20), second ≤",
         "(20), second line (the first = names the model that the run began at)",
-        lost <= sums,
+        lost <= added_up,
         [kernel.against(way, v) for v in (way.left, way.right)],
     )
     steps = kernel.at(b.w["steps"], {"h": q_1})
     b.step(
         "(20), third ≤",
         "(20), third line",
-        sums <= expr(3 * q_1 * (q_1 * b.eta**2) * b.sum3),
+        added_up <= expr(3 * q_1 * (q_1 * b.eta**2) * b.sum3),
         multipliers=[(b.eta**2, steps), (-(b.eta**2) * q_1**2, b.w.root_c)],
     )
     size = 6 * b.L**2 * b.sum3
@@ -305,19 +307,19 @@ def _staleness(b: Appendix) -> None:
     move = lambda t: s.w(t + 1) - s.w(t)
     gap = squared(s.w(early) - s.w(late))
     path = telescope_vector(kernel, "t", early, late, s.w(t))
-    sums = vector_sum("t", early, late, move(t))
+    added_up = vector_sum("t", early, late, move(t))
     longer, past = vector_sum("t", early, late + 1, move(t)), telescope_vector(kernel, "t", early, late + 1, s.w(t))
     uses = [kernel.against(past, v) for v in (longer, s.w(late) - s.w(early))]
     b.printed("(18), first =", "(18), first line, with a sum to t − τ_k", equal(gap, squared(longer)), uses)
     b.step(
         "(18), first =",
         "(18), first line, with a sum that ends before t − τ_k",
-        equal(gap, squared(sums)),
-        [kernel.against(path, v) for v in (sums, s.w(late) - s.w(early))],
+        equal(gap, squared(added_up)),
+        [kernel.against(path, v) for v in (added_up, s.w(late) - s.w(early))],
     )
     whole = lambda a: (s.gr(a) + s.er(a)) * b.eta
     changes = vector_sum("t", early, late, b.over_window(whole)) * (b.rate / K)
-    b.step("(18), second =", "(18), second line", equal(squared(sums), squared(changes)), [])
+    b.step("(18), second =", "(18), second line", equal(squared(added_up), squared(changes)), [])
     b.step(
         "(18), third =",
         "(18), third line, for one Δ: the sums are the same",
@@ -342,8 +344,8 @@ def _staleness(b: Appendix) -> None:
     sums_of = lambda k, j: s.gr(k - K + j) + s.er(k - K + j)
     size_of = b.w.c * b.Q
     pairs = kernel.norms(there(t, b.j), there(other, place), sums_of(t, b.j), sums_of(other, place), size_of, size_of)
-    pairs = total(kernel, total(kernel, pairs, "j_5", 1, K + 1), "j_0", 1, K + 1)
-    pairs = total(kernel, total(kernel, pairs, "t_1", early, late), "t", early, late)
+    ranges = ("j_5", 1, K + 1), ("j_0", 1, K + 1), ("t_1", early, late), ("t", early, late)
+    pairs = sums(kernel, pairs, *ranges)
     b.step(
         "(19), first ≤",
         "(19), first line",
@@ -428,8 +430,7 @@ def _second(b: Appendix) -> None:
     bound = weight * b.beta * b.sigma**2
     j_3, q_3 = s.index("j_3", 1), s.index("q_3")
     apart = kernel.square(gradient(b.arrival(b.j), b.q) - gradient(b.arrival(j_3), q_3))
-    pairs = total(kernel, total(kernel, apart, "q_3", 0, Q), "j_3", 1, K + 1)
-    pairs = total(kernel, total(kernel, pairs, "q", 0, Q), "j_0", 1, K + 1)
+    pairs = sums(kernel, apart, ("q_3", 0, Q), ("j_3", 1, K + 1), ("q", 0, Q), ("j_0", 1, K + 1))
     spare = kernel.combine(expr(bound * (1 - 1 / K)) >= 0, [])
     uses = [one, pairs, spare, *(kernel.against(added["gr"], v) for v in (pull, added["gr"].right))]
     larger = squares * (weight * Q / K) + bound

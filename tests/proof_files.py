@@ -16,7 +16,7 @@ from boundlab.prove._kernel import shift, split_sum, telescope, total, windows
 from boundlab.prove.trace import with_setting, write_trace
 from boundlab.recheck import Finding
 from boundlab.recheck._forms import WrongError
-from boundlab.recheck._numbers import NumberError, begin
+from boundlab.recheck._numbers import _SPENT, NumberError, begin
 from boundlab.recheck._replay import Replay
 from boundlab.recheck.kernel import recheck_proof
 
@@ -116,7 +116,18 @@ SMALL = {
 @lru_cache(maxsize=64)
 def outcome(name: str) -> Outcome:
     """Return what comes of a proof."""
-    return run((SMALL | registered())[name])
+    found = run((SMALL | registered())[name])
+    WRITTEN[name] = steps_spent()
+    return found
+
+
+def steps_spent() -> int:
+    """Return how many steps of work the last proof or file has taken so far."""
+    return (_SPENT.get() or [0])[0]
+
+
+WRITTEN: dict[str, int] = {}
+"""By name: how many steps it took to write a proof down."""
 
 
 @lru_cache(maxsize=64)

@@ -15,6 +15,7 @@ from boundlab.prove._kernel import (
     shift as shift,
     split_sum as split_sum,
     split_vector as split_vector,
+    sums as sums,
     tangent as tangent,
     telescope as telescope,
     telescope_vector as telescope_vector,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
+from functools import partial, reduce
 from typing import Any, TypeVar
 
 from boundlab.prove import _terms as lines, _writing as writing
@@ -26,7 +26,6 @@ from boundlab.prove._scalars import (
     scalar,
     text,
     variable,
-    whole,
 )
 from boundlab.prove._terms import (
     _KEY,
@@ -47,11 +46,10 @@ from boundlab.prove._terms import (
     replaced,
     squared,
     summed,
-    value_at,
     vector_sum,
 )
-from boundlab.recheck import exponentials, kernel as core
-from boundlab.recheck.kernel import ONE, Atom, Range, Symbol, Vec
+from boundlab.recheck import events, exponentials, kernel as core
+from boundlab.recheck.kernel import Range, Symbol, Vec
 
 F = TypeVar("F", Fact, VectorFact)
 
@@ -170,7 +168,7 @@ class Kernel:
     def _law(self, law: Law) -> int:
         if law not in self._laws:
             self._laws.append(law)
-            self.replay.raw["laws"].append(lines.law_dict(law, self.vectors.known))
+            self.replay.raw["laws"].append(law.told)
         return self._laws.index(law)
 
     def need(self, value: Number, context: Context, what: str) -> None:
@@ -398,20 +396,11 @@ class Kernel:
         ProofError
             If a name stands for no number, or occurs in the terms of a sum.
         """
-
-        def without(side: Expr) -> Expr:
-            for name in names:
-                side = Expr({atom: own.mapped(partial(self._unnamed, name)) for atom, own in side.terms.items()})
-            return side
-
-        return self.on_both_sides(fact, without, fact.context, "unname", unnamed=names)
-
-    def _unnamed(self, name: str, symbol: Symbol) -> Scalar | None:
-        if symbol.name != name:
-            return None
-        if name in self.families and symbol.indices:
-            return self.families[name].put(dict.fromkeys(FIRST.names(), symbol.indices[0]))
-        return self.values.get(name)
+        put = partial(exponentials.with_value, self.replay, fact.context.checked)
+        with refused():
+            return self.on_both_sides(
+                fact, lambda side: Expr(reduce(put, names, side.terms)), fact.context, "unname", unnamed=names
+            )
 
     def define(self, name: str, value: Expr, low: Number, least: Fact) -> Fact:
         """Return symbol = value for a sum of numbers such as q̄ = Σ 1/(n·p_i), which a fact shows to be ≥ low."""
@@ -474,6 +463,13 @@ def total(
     return kernel.on_both_sides(
         fact, lambda side: summed(name, lo, hi, side * own["weight"]), here, "total", index=name, **own
     )
+
+
+def sums(kernel: Kernel, fact: Fact, *indices: tuple[Any, ...]) -> Fact:
+    """Return weighted sums of a fact, the innermost first: (name, from, to), or (name, from, to, weight)."""
+    for one in indices:
+        fact = total(kernel, fact, *one)
+    return fact
 
 
 def telescope(
@@ -628,52 +624,10 @@ def mixture(kernel: Kernel, law: Law, value: Expr, k: Number, context: Context |
     ProofError
         If q mixes registers that different events change, or holds a vector that may depend on the event.
     """
-    now, found = scalar(k), Expr({})
-    for atom, coefficient in value.terms.items():
-        found = found + _mean(law, atom, now) * coefficient
-    here = context or kernel.context
-    return kernel.make(equal(value, found), here, "mixture", axioms=law.axioms, law=law, now=now)
-
-
-def _mean(law: Law, atom: Atom, now: Scalar) -> Expr:
-    """Return what becomes of an atom in an event, in the mean over who acts."""
-    if atom.ranges:
-        raise ProofError(f"an event is looked at before anything is summed: {Expr({atom: ONE})}")
-    changed = [one for one in atom.base.vectors if _changed(law, one, now)]
-    if not changed:
-        return Expr({atom: ONE})
-    before = _with(atom, lambda vector: _before(law, vector, now))
-    owner = law.registers[changed[0].name].owner
-    if owner == "any":
-        i = of_symbol(Symbol(law.index))
-        there = _with(atom, lambda vector: _branch(law, vector, now, i))
-        return finite_sum(law.index, 0, law.clients, there * law.p(i)) + before * law.p_s
-    p = law.p(changed[0].indices[0]) if owner == "client" else law.p_s
-    return _with(atom, lambda vector: _branch(law, vector, now, None)) * p + before * (1 - p)
-
-
-def _changed(law: Law, vector: Vec, now: Scalar) -> bool:
-    return vector.name in law.registers and bool(vector.indices) and same(vector.indices[-1], now + 1)
-
-
-def _before(law: Law, vector: Vec, now: Scalar) -> Lin:
-    if not _changed(law, vector, now):
-        return lin(vector)
-    return lin(Vec(vector.name, (*vector.indices[:-1], whole(now))))
-
-
-def _branch(law: Law, vector: Vec, now: Scalar, client: Scalar | None) -> Lin:
-    if not _changed(law, vector, now):
-        return lin(vector)
-    first = [client] if client is not None else vector.indices[:-1]
-    return law.registers[vector.name].branch(*first, now)
-
-
-def _with(atom: Atom, of: Callable[[Vec], Lin]) -> Expr:
-    base = atom.base
-    if base.kind == "inner":
-        return dot(*map(of, base.vectors))
-    return value_at(base.function, base.indices, of(base.vectors[0]))
+    now, here = scalar(k), context or kernel.context
+    with refused():
+        found = events.becomes(kernel.replay, events.Law.read(law.told), value.terms, now, here.checked)
+    return kernel.make(equal(value, Expr(found)), here, "mixture", axioms=law.axioms, law=law, now=now)
 
 
 # Rules about equations between vectors: combinations, sums in two parts, and what has no square.

@@ -7,7 +7,7 @@ only if its numerator has no terms.
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -306,180 +306,205 @@ def said(kind: Kind, *parts: Any) -> Said | None:
     return Said(kind, parts, size) if size <= _MAX_PARTS else None
 
 
-def function_label(name: str, indices: tuple[Scalar, ...]) -> str:
-    """Return f_i, or f[i + 1]."""
-    inside = ", ".join(map(_polynomial, indices))
-    return f"{name}_{inside}" if inside.isalnum() else f"{name}[{inside}]" if inside else name
+class Writer:
+    """Writes expressions and numbers; how names, quotients and the like look is that of text on one line.
 
-
-def words(node: Said) -> str:
-    """Return the text of a node.
-
-    Examples
-    --------
-    >>> x, star = said("vector", Vec("x")), said("vector", Vec("star"))
-    >>> far = said("minus", x, star)
-    >>> print(words(said("plus", said("dot", far, far), said("number", scalar(2)))))
-    E‖x − x*‖² + 2
+    :mod:`boundlab.prove.latex` has another one.
     """
-    return _joined(_parts(node))
 
+    minus, dot = "−", "·"
 
-def _joined(parts: list[_Part]) -> str:
-    text = ""
-    for negative, part in parts:
-        text += (("−" if negative else "") if not text else " − " if negative else " + ") + part
-    return text or "0"
+    # ------------------------------------------------------------------ how things look
 
+    def named(self, name: str, indices: Sequence[str] = ()) -> str:
+        """Return a name with what stands below it."""
+        if name == "star" and not indices:
+            return "x*"
+        return f"{name}[{', '.join(indices)}]" if indices else name
 
-def _parts(node: Said) -> list[_Part]:
-    match node.kind, node.parts:
-        case "vector", (vector,):
-            return [(False, _vector(vector))]
-        case "terms", (terms,):
-            return _terms(terms)
-        case "number", (number,):
-            return _number(number)
-        case "plus", (one, other):
-            return [*_parts(one), *_parts(other)]
-        case "minus", (one, other):
-            return [*_parts(one), *_times(scalar(-1), _parts(other))]
-        case "times", (number, of):
-            return _times(number, _parts(of))
-        case "dot", (one, other):
-            u, v = words(one), words(other)
-            return [(False, f"E‖{u}‖²" if u == v else f"E⟨{u}, {v}⟩")]
-        case "value", (function, at):
-            return [(False, f"E {function}({words(at)})")]
-        case "sum", (name, lo, hi, of):
-            inside = _parts(of)
-            if not inside:
-                return []
-            body = inside[0][1] if len(inside) == 1 else f"({_joined(inside)})"
-            ranges = f"Σ_{{{_joined(_number(lo))} ≤ {name} < {_joined(_number(hi))}}}"
-            return [(len(inside) == 1 and inside[0][0], f"{ranges} {body}")]
-    raise AssertionError(node.kind)
+    def relation(self, sign: str) -> str:
+        """Return ≤, ≥ or =."""
+        return sign
 
+    def function(self, name: str, indices: Sequence[str]) -> str:
+        """Return f_i, or f[i + 1]."""
+        inside = ", ".join(indices)
+        return f"{name}_{inside}" if inside.isalnum() else self.named(name, indices)
 
-# ---------------------------------------------------------------------- products
+    def power(self, base: str, exponent: str) -> str:
+        """Return a power."""
+        if exponent.isdigit():
+            return base if exponent == "1" else f"{base}{exponent.translate(_SUPERSCRIPTS)}"
+        return f"{base}^{exponent}" if exponent.isalnum() else f"{base}^({exponent})"
 
+    def quotient(self, above: str, below: Sequence[str]) -> str:
+        """Return a quotient by some factors."""
+        under = below[0] if len(below) == 1 else f"({self.dot.join(below)})"
+        return f"{above or '1'}/{under}"
 
-def _times(number: Scalar, parts: list[_Part]) -> list[_Part]:
-    if not number or not parts:
-        return []
-    negative, text = parts[0] if len(parts) == 1 else (False, f"({_joined(parts)})")
-    top, factors = shape(number)
-    if len(top) > 1 or factors:
-        ((sign, factor), *more) = _number(number)
-        if more:
-            return [(negative, f"({_joined([(sign, factor), *more])})·{text}")]
-        return [(negative != sign, f"{factor}·{text}")]
-    ((powers, value),) = top
-    above, below = _monomial(powers, value)
-    if not above and below and "Σ" not in text:
-        # A sum over k, divided by a k outside of it, would read as if it was the same k.
-        factor = f"{text}/{below}"
-    elif above or below:
-        factor = f"{above or '1'}{f'/{below}' if below else ''}·{text}"
-    else:
+    def scaled(self, above: str, below: Sequence[str], text: str) -> str:
+        """Return so many times something."""
+        if below and not above and "Σ" not in text:
+            # A sum over k, divided by a k outside of it, would read as if it was the same k.
+            return self.quotient(text, below)
+        factor = self.quotient(above, below) if below else above
+        return f"{factor}·{text}" if factor else text
+
+    def product(self, one: str, other: str) -> str:
+        """Return E⟨u, v⟩, or E‖u‖²."""
+        return f"E‖{one}‖²" if one == other else f"E⟨{one}, {other}⟩"
+
+    def value(self, function: str, at: str) -> str:
+        """Return E f(u)."""
+        return f"E {function}({at})"
+
+    def total(self, name: str, lo: str, hi: str, of: str) -> str:
+        """Return a sum over lo ≤ name < hi."""
+        return f"Σ_{{{lo} ≤ {name} < {hi}}} {of}"
+
+    # ------------------------------------------------------------------ expressions
+
+    def words(self, node: Said) -> str:
+        """Return the text of a node.
+
+        Examples
+        --------
+        >>> x, star = said("vector", Vec("x")), said("vector", Vec("star"))
+        >>> far = said("minus", x, star)
+        >>> print(Writer().words(said("plus", said("dot", far, far), said("number", scalar(2)))))
+        E‖x − x*‖² + 2
+        """
+        return self._joined(self._parts(node))
+
+    def _joined(self, parts: Iterable[_Part]) -> str:
+        text = ""
+        for negative, part in parts:
+            text += ((self.minus if negative else "") if not text else f" {self.minus} " if negative else " + ") + part
+        return text or "0"
+
+    def _parts(self, node: Said) -> list[_Part]:
+        match node.kind, node.parts:
+            case "vector", (vector,):
+                return [(False, self._vector(vector))]
+            case "terms", (terms,):
+                return self._terms(terms)
+            case "number", (number,):
+                return self._number(number)
+            case "plus", (one, other):
+                return [*self._parts(one), *self._parts(other)]
+            case "minus", (one, other):
+                return [*self._parts(one), *self._times(scalar(-1), self._parts(other))]
+            case "times", (number, of):
+                return self._times(number, self._parts(of))
+            case "dot", (one, other):
+                return [(False, self.product(self.words(one), self.words(other)))]
+            case "value", (function, which, at):
+                return [(False, self.value(self.function(function, self._all(which)), self.words(at)))]
+            case "sum", (name, lo, hi, of):
+                inside = self._parts(of)
+                if not inside:
+                    return []
+                body = inside[0][1] if len(inside) == 1 else f"({self._joined(inside)})"
+                first, last = (self._joined(self._number(end)) for end in (lo, hi))
+                whole = self.total(self.named(name), first, last, body)
+                return [(len(inside) == 1 and inside[0][0], whole)]
+        raise AssertionError(node.kind)
+
+    def _times(self, number: Scalar, parts: list[_Part]) -> list[_Part]:
+        if not number or not parts:
+            return []
+        negative, text = parts[0] if len(parts) == 1 else (False, f"({self._joined(parts)})")
+        top, factors = shape(number)
+        if len(top) > 1 or factors:
+            ((sign, factor), *more) = self._number(number)
+            if more:
+                return [(negative, self.scaled(f"({self._joined([(sign, factor), *more])})", [], text))]
+            return [(negative != sign, self.scaled(factor, [], text))]
+        ((powers, value),) = top
+        above, below = self._monomial(powers, value)
         # The sign of several parts stays before their bracket.
-        factor = text
-    if factor == text and len(parts) > 1 and value > 0:
-        return parts
-    return [(negative != (value < 0), factor)]
+        factor = self.scaled(above, below, text)
+        if factor == text and len(parts) > 1 and value > 0:
+            return parts
+        return [(negative != (value < 0), factor)]
+
+    # ------------------------------------------------------------------ numbers
+
+    def _number(self, value: Scalar) -> list[_Part]:
+        top, parts = shape(value)
+        if not parts:
+            return self._summands(top)
+        factors = [self.power(f"({self.polynomial(one)})", str(count)) for one, count in parts]
+        above, below, negative = f"({self._joined(self._summands(top))})", list[str](), False
+        if len(top) == 1:
+            ((powers, number),) = top
+            above, below = self._monomial(powers, number)
+            negative = number < 0
+        return [(negative, self.quotient(above, [*below, *factors]))]
+
+    def _summands(self, top: Iterable[tuple[Monomial, Fraction]]) -> list[_Part]:
+        found = []
+        for powers, value in top:
+            above, below = self._monomial(powers, value)
+            found.append((value < 0, self.quotient(above, below) if below else above or "1"))
+        return found
+
+    def polynomial(self, value: Scalar) -> str:
+        """Return an index, an exponent or an end."""
+        return self._joined(self._summands(shape(value).top))
+
+    def _monomial(self, powers: Monomial, value: Fraction) -> tuple[str, list[str]]:
+        """Return what stands above and the factors below the line, without a sign; "" for 1."""
+        size = abs(Fraction(value))
+        above = [self._symbol(symbol, power) for symbol, power in powers if power > 0]
+        below = [self._symbol(symbol, -power) for symbol, power in powers if power < 0]
+        if size.numerator != 1:
+            above.insert(0, str(size.numerator))
+        if size.denominator != 1:
+            below.insert(0, str(size.denominator))
+        return self.dot.join(above), below
+
+    def _symbol(self, symbol: Symbol, power: int) -> str:
+        base = self.named(symbol.name, self._all(symbol.indices))
+        exponent = str(power) if symbol.exponent is None else self.polynomial(symbol.exponent * power)
+        return self.power(base, exponent)
+
+    # ------------------------------------------------------------------ vectors and atoms
+
+    def _all(self, indices: Iterable[Scalar]) -> list[str]:
+        return [self.polynomial(one) for one in indices]
+
+    def _vector(self, vector: Vec) -> str:
+        return self.named(vector.name, self._all(vector.indices))
+
+    def _terms(self, terms: Mapping[Atom, Scalar]) -> list[_Part]:
+        found: list[_Part] = []
+        for atom, number in ordered(terms):
+            found += self._number(number) if atom == NUMBER else self._times(number, [(False, self._atom(atom))])
+        return found
+
+    def _atom(self, atom: Atom) -> str:
+        base, vectors = atom.base, [self._vector(one) for one in atom.base.vectors]
+        match base.kind:
+            case "one":
+                text = self._joined(self._number(atom.weight))
+            case "inner":
+                text = self.product(*vectors)
+            case "value":
+                text = self.value(self.function(base.function, self._all(base.indices)), vectors[0])
+            case "vector":
+                text = vectors[0]
+        if base.kind != "one" and atom.weight != ONE:
+            text = self._joined(self._times(atom.weight, [(False, text)]))
+        for place, (lo, hi) in reversed([*enumerate(atom.ranges)]):
+            text = self.total(self.named(f"_{place}"), self.polynomial(lo), self.polynomial(hi), text)
+        return text
 
 
-# ---------------------------------------------------------------------- numbers
-
-
-def _number(value: Scalar) -> list[_Part]:
-    top, parts = shape(value)
-    if not parts:
-        return _summands(top)
-    factors = [f"({_polynomial(one)}){_power(count)}" for one, count in parts]
-    above, below, negative = f"({_joined(_summands(top))})", "", False
-    if len(top) == 1:
-        ((powers, number),) = top
-        above, below = _monomial(powers, number)
-        negative = number < 0
-    under = "·".join([*([below[1:-1] if below.startswith("(") else below] if below else []), *factors])
-    return [(negative, f"{above or '1'}/{under if len(factors) == 1 and not below else f'({under})'}")]
-
-
-def _summands(top: Iterable[tuple[Monomial, Fraction]]) -> list[_Part]:
-    found = []
-    for powers, value in top:
-        above, below = _monomial(powers, value)
-        found.append((value < 0, f"{above or '1'}/{below}" if below else above or "1"))
-    return found
-
-
-def _polynomial(value: Scalar) -> str:
-    return _joined(_summands(shape(value).top))
-
-
-def _monomial(powers: Monomial, value: Fraction) -> tuple[str, str]:
-    """Return what stands above and what stands below the line, without a sign; "" for 1."""
-    size = abs(Fraction(value))
-    above = [_symbol(symbol, power) for symbol, power in powers if power > 0]
-    below = [_symbol(symbol, -power) for symbol, power in powers if power < 0]
-    if size.numerator != 1:
-        above.insert(0, str(size.numerator))
-    if size.denominator != 1:
-        below.insert(0, str(size.denominator))
-    return "·".join(above), "·".join(below) if len(below) < 2 else f"({'·'.join(below)})"
-
-
-def _symbol(symbol: Symbol, power: int) -> str:
-    base = symbol.name
-    if symbol.indices:
-        base = f"{base}[{', '.join(map(_polynomial, symbol.indices))}]"
-    if symbol.exponent is None:
-        return f"{base}{_power(power)}"
-    exponent = _polynomial(symbol.exponent * power)
-    return f"{base}^{exponent}" if exponent.isalnum() else f"{base}^({exponent})"
-
-
-def _power(count: int) -> str:
-    return "" if count == 1 else str(count).translate(_SUPERSCRIPTS)
-
-
-# ---------------------------------------------------------------------- vectors and atoms
-
-
-def _vector(vector: Vec) -> str:
-    if vector.name == "star" and not vector.indices:
-        return "x*"
-    inside = ", ".join(map(_polynomial, vector.indices))
-    return f"{vector.name}[{inside}]" if inside else vector.name
+TEXT = Writer()
 
 
 def ordered(terms: Mapping[Atom, Scalar]) -> list[tuple[Atom, Scalar]]:
     """Return terms as they are read: the number first, sums last."""
     kinds = ("one", "value", "inner", "vector")
     return sorted(terms.items(), key=lambda term: (bool(term[0].ranges), kinds.index(term[0].base.kind), term[0].key))
-
-
-def _terms(terms: Mapping[Atom, Scalar]) -> list[_Part]:
-    found: list[_Part] = []
-    for atom, number in ordered(terms):
-        found += _number(number) if atom == NUMBER else _times(number, [(False, _atom_text(atom))])
-    return found
-
-
-def _atom_text(atom: Atom) -> str:
-    ranges = "".join(
-        f"Σ_{{{_polynomial(lo)} ≤ _{place} < {_polynomial(hi)}}} " for place, (lo, hi) in enumerate(atom.ranges)
-    )
-    base, vectors = atom.base, [_vector(one) for one in atom.base.vectors]
-    match base.kind:
-        case "one":
-            return f"{ranges}{_joined(_number(atom.weight))}"
-        case "inner":
-            one, two = vectors
-            text = f"E‖{one}‖²" if one == two else f"E⟨{one}, {two}⟩"
-        case "value":
-            text = f"E {function_label(base.function, base.indices)}({vectors[0]})"
-        case "vector":
-            text = vectors[0]
-    return text if atom.weight == ONE and not ranges else f"{ranges}{_joined(_times(atom.weight, [(False, text)]))}"

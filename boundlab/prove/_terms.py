@@ -17,14 +17,15 @@ from typing import Any, Literal, NoReturn, Self, TypeAlias, final
 from boundlab.prove import _writing as writing
 from boundlab.prove._scalars import (
     NUMBER as NUMBER,
+    TEXT,
     Kind,
     Number,
     ProofError,
     Said,
     Scalar,
+    Writer,
     check_name,
     combination,
-    function_label,
     number,
     of_symbol,
     only_for_rules,
@@ -36,7 +37,6 @@ from boundlab.prove._scalars import (
     text,
     vector,
     whole,
-    words,
 )
 from boundlab.recheck import kernel as core
 from boundlab.recheck.kernel import ONE, UNIT as UNIT, ZERO, Atom as Atom, Base as Base, Range, Symbol, Vec as Vec
@@ -106,7 +106,7 @@ class Combination:
         return core.names(self.terms)
 
     def __str__(self) -> str:
-        return repr(self) if self.said is None else words(self.said)
+        return repr(self) if self.said is None else TEXT.words(self.said)
 
     def __repr__(self) -> str:
         found = ""
@@ -123,8 +123,8 @@ class Combination:
         return found or "0"
 
 
-def _node(value: Combination) -> Said | None:
-    return value.said or said("terms", value.terms)
+def _node(value: Combination) -> Said:
+    return value.said or Said("terms", (value.terms,))
 
 
 def _both(kind: Kind, one: Combination, other: Combination) -> Said | None:
@@ -252,8 +252,8 @@ def value_at(function: str, indices: Iterable[Number], at: Lin | Vec) -> Expr:
     if point is None:
         raise ProofError(f"{function} is taken at a vector with a name, got {at}")
     which = tuple(whole(one) for one in indices)
-    label = function_label(function, which)
-    return Expr({Atom(Base("value", (point,), function, which)): ONE}, said("value", label, said("vector", point)))
+    written = said("value", function, which, said("vector", point))
+    return Expr({Atom(Base("value", (point,), function, which)): ONE}, written)
 
 
 def finite_sum(name: str, lo: Number, hi: Number, value: Expr | Number) -> Expr:
@@ -310,8 +310,12 @@ class Claim:
     def __str__(self) -> str:
         if self.left.said is None and self.right.said is None:
             return repr(self)
-        left, right = (words(node) if (node := _node(side)) else repr(side) for side in (self.left, self.right))
-        return f"{left} {self.relation} {right}"
+        return self.written(TEXT)
+
+    def written(self, writer: Writer) -> str:
+        """Return it as it was written; what was put together in too many parts, multiplied out."""
+        left, right = (writer.words(_node(side)) for side in (self.left, self.right))
+        return f"{left} {writer.relation(self.relation)} {right}"
 
     def __repr__(self) -> str:
         return f"{self.left!r} {self.relation} {self.right!r}"
@@ -355,47 +359,19 @@ class Slope:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Register:
-    """What an event may change.
-
-    Parameters
-    ----------
-    owner
-        ``client``: v[i, k], changed where client i acts. ``server``: v[k], changed by an aggregation. ``any``: v[k],
-        changed by whichever client acts.
-    branch
-        What it becomes, by its own indices with k in the last place (``any``: of the client and k). Its vectors are
-        those before the event, or drawn without regard to who acts.
-    """
-
-    owner: Literal["client", "server", "any"]
-    branch: Callable[..., Lin]
-
-
-@final
-@dataclass(frozen=True, eq=False)
 class Law:
-    """Who acts in iteration k, drawn independently of everything before: client i with p(i), the server with p_s.
+    """Who acts in an iteration, drawn independently of everything before, and what registers become.
 
     Parameters
     ----------
-    p, p_s
-        Probabilities.
-    clients
-        Their number n.
-    index
-        The name of a client's index.
-    registers
-        By name.
+    told
+        That, as a file has it: by whom each register is changed, and what it becomes, with @i for the client that acts
+        and @k for the iteration (:class:`boundlab.recheck.events.Law`).
     axioms
         What that rests on.
     """
 
-    p: Callable[[Scalar], Scalar]
-    p_s: Scalar
-    clients: Scalar
-    index: str
-    registers: Mapping[str, Register]
+    told: Mapping[str, Any]
     axioms: frozenset[str]
 
 
@@ -732,25 +708,6 @@ def _argument(one: Any, at: Places) -> list[Any]:
 
 
 # ---------------------------------------------------------------------- declarations
-
-
-def law_dict(law: Law, known: Mapping[str, Any]) -> dict[str, Any]:
-    """Return who acts when, with @i for the client, @k for the iteration, and @1, @2 for indices between them."""
-    i, k = of_symbol(Symbol("@i")), of_symbol(Symbol("@k"))
-    registers = {}
-    for name, own in sorted(law.registers.items()):
-        first = [] if own.owner == "server" else [i]
-        if own.owner != "any":
-            more = known[name]["arity"] - 1 - len(first) if name in known else 0
-            first += [of_symbol(Symbol(f"@{place + 1}")) for place in range(more)]
-        registers[name] = {"owner": own.owner, "branch": combination(own.branch(*first, k).terms)}
-    return {
-        "p": number(law.p(i)),
-        "p_s": number(law.p_s),
-        "clients": number(law.clients),
-        "index": law.index,
-        "registers": registers,
-    }
 
 
 def claim(own: Claim) -> dict[str, Any]:

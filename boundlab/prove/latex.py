@@ -1,15 +1,13 @@
 """Claims and proofs as LaTeX; the verdict of each step stands in the margin."""
 
 import re
-from fractions import Fraction
-from typing import TypeAlias
+from collections.abc import Sequence
 
 from boundlab.arithmetic.writing import breakable
 from boundlab.documentation import pointers
-from boundlab.prove._scalars import NUMBER, Scalar, ordered, shape
-from boundlab.prove._terms import Claim, Expr
+from boundlab.prove._scalars import Writer
+from boundlab.prove._terms import Claim
 from boundlab.prove.document import Outcome, Step, letters
-from boundlab.recheck.kernel import ONE, Atom, Monomial, Symbol
 
 _GREEK = (
     "alpha",
@@ -42,11 +40,9 @@ _GREEK = (
     "Psi",
 )
 _NAMED = {"star": r"x^\star", "xbar": r"\bar x", "gbar": r"\bar g", "qbar": r"\bar q"}
-_RELATIONS = {"≤": r"\le", "≥": r"\ge", "=": "="}
 _DISPLAYED = 50  # letters of a claim that stands on one line; a longer one is broken between its summands
 _INDEXED = re.compile(r"(f_\{[^{}]*\}|\bf_\w\b|[A-Za-z]\w*\[[^\[\]]*\])")  # f_{c[t, j]}, f_i, x[k]
 _FRACTION = 40  # letters above or below a line
-_Part: TypeAlias = tuple[bool, str]
 
 
 def claim_latex(claim: Claim) -> str:
@@ -59,7 +55,7 @@ def claim_latex(claim: Claim) -> str:
     >>> print(claim_latex(expr(alpha * m) <= expr(1 / (2 * alpha))))
     M \alpha \le \frac{1}{2 \alpha}
     """
-    return f"{_expression(claim.left)} {_RELATIONS[claim.relation]} {_expression(claim.right)}"
+    return claim.written(_TEX)
 
 
 def proof_latex(outcome: Outcome) -> str:
@@ -115,13 +111,6 @@ def _over(top: str, below: str) -> str:
     return rf"({top}) / \allowbreak ({below})"
 
 
-# ---------------------------------------------------------------------- numbers
-
-
-def _indexed(name: str, indices: tuple[Scalar, ...] = ()) -> str:
-    return _below(name, [_polynomial(one) for one in indices])
-
-
 def _below(name: str, indices: list[str]) -> str:
     """Return a name with what stands below it: the part after its first underscore, and indices."""
     bare = name.rstrip("'")
@@ -153,80 +142,36 @@ def _meant(words: str) -> str:
     )
 
 
-def _symbol(symbol: Symbol, power: int) -> str:
-    head = _indexed(symbol.name, symbol.indices)
-    if symbol.exponent is not None:
-        return f"{head}^{{{_scalar(symbol.exponent * power)}}}"
-    return head if power == 1 else f"{head}^{{{power}}}"
+class _Tex(Writer):
+    minus, dot = "-", " "
+
+    def named(self, name: str, indices: Sequence[str] = ()) -> str:
+        return _below(name, list(indices))
+
+    def relation(self, sign: str) -> str:
+        return {"≤": r"\le", "≥": r"\ge"}.get(sign, sign)
+
+    def function(self, name: str, indices: Sequence[str]) -> str:
+        return self.named(name, indices)
+
+    def power(self, base: str, exponent: str) -> str:
+        return base if exponent == "1" else f"{base}^{{{exponent}}}"
+
+    def quotient(self, above: str, below: Sequence[str]) -> str:
+        return _over(above or "1", " ".join(below))
+
+    def scaled(self, above: str, below: Sequence[str], text: str) -> str:
+        factor = self.quotient(above, below) if below else above
+        return rf"{factor} \allowbreak {text}" if factor else text
+
+    def product(self, one: str, other: str) -> str:
+        return rf"\mathbb{{E}}\|{one}\|^2" if one == other else rf"\mathbb{{E}}\langle {one}, {other}\rangle"
+
+    def value(self, function: str, at: str) -> str:
+        return rf"\mathbb{{E}} {function}({at})"
+
+    def total(self, name: str, lo: str, hi: str, of: str) -> str:
+        return rf"\sum_{{{lo} \le {name} < {hi}}} \allowbreak {of}"
 
 
-def _monomial(powers: Monomial, value: Fraction) -> _Part:
-    """Return whether it is negative, and its size."""
-    size = abs(value)
-    above = [_symbol(symbol, power) for symbol, power in powers if power > 0]
-    below = [_symbol(symbol, -power) for symbol, power in powers if power < 0]
-    if size.numerator != 1 or not above:
-        above.insert(0, str(size.numerator))
-    if size.denominator != 1:
-        below.insert(0, str(size.denominator))
-    top = " ".join(above)
-    return value < 0, _over(top, " ".join(below)) if below else top
-
-
-def _signed(parts: list[_Part]) -> str:
-    text = ""
-    for negative, size in parts:
-        text += (("-" if negative else "") if not text else " - " if negative else " + ") + size
-    return text or "0"
-
-
-def _polynomial(value: Scalar) -> str:
-    return _signed([_monomial(*term) for term in shape(value).top])
-
-
-def _scalar(value: Scalar) -> str:
-    top, factors = shape(value)
-    above = _signed([_monomial(*term) for term in top])
-    below = "".join(f"({_polynomial(one)})" + (f"^{{{count}}}" if count > 1 else "") for one, count in factors)
-    return _over(above, below) if below else above
-
-
-# ---------------------------------------------------------------------- expressions
-
-
-def _atom(atom: Atom) -> str:
-    base, vectors, weight = atom.base, [_indexed(one.name, one.indices) for one in atom.base.vectors], ""
-    match base.kind:
-        case "one":
-            text = "1"
-        case "inner":
-            one, two = vectors
-            text = rf"\mathbb{{E}}\|{one}\|^2" if one == two else rf"\mathbb{{E}}\langle {one}, {two}\rangle"
-        case "value":
-            text = rf"\mathbb{{E}} {_indexed(base.function, base.indices)}({vectors[0]})"
-        case "vector":
-            text = vectors[0]
-    if not atom.ranges:
-        return text
-    ranges = r" \allowbreak ".join(
-        rf"\sum_{{{_polynomial(lo)} \le j_{{{place}}} < {_polynomial(hi)}}}"
-        for place, (lo, hi) in enumerate(atom.ranges)
-    )
-    if atom.weight != ONE:
-        weight, text = _polynomial(atom.weight) + " ", "" if base.kind == "one" else text
-    return rf"{ranges} \allowbreak {weight}{text}".rstrip()
-
-
-def _expression(value: Expr) -> str:
-    parts: list[_Part] = []
-    for atom, coefficient in ordered(value.terms):
-        top, factors = shape(coefficient)
-        if atom == NUMBER:
-            parts += [(False, _scalar(coefficient))] if factors else [_monomial(*term) for term in top]
-        elif len(top) == 1 and not factors:
-            negative, size = _monomial(*top[0])
-            parts.append((negative, _atom(atom) if size == "1" else rf"{size} \allowbreak {_atom(atom)}"))
-        else:
-            own = _scalar(coefficient) if factors else f"({_scalar(coefficient)})"
-            parts.append((False, rf"{own} \allowbreak {_atom(atom)}"))
-    return _signed(parts)
+_TEX = _Tex()

@@ -30,6 +30,7 @@ from boundlab.prove._scalars import (
     Number,
     ProofError,
     Scalar,
+    combination,
     number,
     of_symbol,
     only_for_rules,
@@ -48,7 +49,6 @@ from boundlab.prove._terms import (
     Fact,
     Law,
     Lin,
-    Register,
     Slope,
     dot,
     equal,
@@ -65,9 +65,9 @@ from boundlab.prove.sheets import (
     Reader,
     Sentences,
     Shorthand,
+    cited,
     parameters,
     parsed,
-    remember,
     several,
     sheet,
     single,
@@ -379,10 +379,6 @@ class Setting(Modelled):
     noise_size = "sigma"
     objective_name = "f"
 
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        remember(cls)
-
     def __init__(self, theorem: Theorem, written: str, instances: tuple[Instance, ...] = ()) -> None:
         self.theorem, self.sheet = theorem, sheet(written)
         # In which one way alone runs of a printed theorem are known that is about others, too.
@@ -588,8 +584,8 @@ class Setting(Modelled):
             j += "j"
         value = finite_sum(j, 0, self.n, self.part(variable(j), at) * self.weight(variable(j)))
         if beside is not None:
-            return Expr((value + beside).terms, said("value", "F", at.said))
-        return Expr(value.terms, said("value", self.objective_name, at.said))
+            return Expr((value + beside).terms, said("value", "F", (), at.said))
+        return Expr(value.terms, said("value", self.objective_name, (), at.said))
 
     def weight(self, i: Number) -> Scalar:
         """Return the weight of f_i in the objective."""
@@ -615,6 +611,7 @@ class Setting(Modelled):
             raise ProofError(f"{self.theorem.id}: who acts in an iteration is not drawn")
         return mixture(self.kernel, self.law, value, k)
 
+    @cited
     def unbiased(self, noise: Lin, other: Lin) -> Fact:
         """Return E⟨ξ, v⟩ = 0 for a vector v that is known when ξ is drawn.
 
@@ -626,6 +623,7 @@ class Setting(Modelled):
         """Return E‖Σ weight·ξ‖² = Σ weight²·E‖ξ‖², for noises that differ in their index ``name``."""
         return uncorrelated(self.kernel, noise, name, lo, hi, weight)
 
+    @cited
     def limit(self, number: int) -> Fact:
         """Return a condition of the theorem, by its place among them, about a quantity of several symbols."""
         if not 0 <= number < len(self.theorem.conditions):
@@ -667,12 +665,6 @@ class Setting(Modelled):
         for one in needed:
             if one not in self.assumed:
                 raise ProofError(f"{self.theorem.id} does not assume {one}")
-
-    def axiom(self, claim: Claim, *tags: str, context: Context | None = None) -> Fact:
-        """Return an assumption as a fact; for the methods here."""
-        only_for_rules("an axiom")
-        self.assume(*(tag for tag in tags if tag not in OWN_AXIOMS))
-        return self.kernel.make(claim, context or self.context, "axiom", axioms=tags)
 
     def slope_of(self, gradient: Lin) -> tuple[Vec, Scalar, Lin]:
         """Return a gradient of an f_i as a vector, with the client and the point; raises if it is none."""
@@ -727,7 +719,11 @@ class Setting(Modelled):
         read.give("horizon", self.symbol(self.theorem.horizon_symbol))
         asked = self.theorem.read | {str(one.quantity) for one in self.theorem.conditions}
         for name, own in self.sheet.get("symbols", {}).items():
-            if name not in self.own_symbols and (own.get("always") or name in asked):
+            fixed = self.theorem.step.get(name)
+            if fixed is not None and not fixed.is_Symbol and name not in self.theorem.settable:
+                # The theorem speaks of this number alone: at others, such as β = 1, it may have no value.
+                self.__dict__[name] = read.give(name, self.formula(fixed))
+            elif name not in self.own_symbols and (own.get("always") or name in asked):
                 known = self._below_its_limit(name) if own.get("limited") else self._range(name)
                 made = self._written_range(own, known)
                 self.own_symbol(name, replace(made, below=self._leaves_no_step(name, made.high)))
@@ -839,15 +835,14 @@ class Setting(Modelled):
         own = self.sheet.get("law")
         if own is None or not self.reader.holds(own.get("only", "")):
             return None
-        registers = {
-            name: Register(one["owner"], self._shorthand(one["of"], **{"is": one["is"]}))
-            for name, one in own["registers"].items()
-        }
-        p, p_s = self._shorthand("i", **{"is": own["p"]}), self.reader.number(own["p_s"])
-        return Law(p, p_s, self.n, "i", registers, frozenset(own["by"]))
+        here = {name: of_symbol(Symbol(f"@{name}")) for name in ("i", "k")}
+        registers = {}
+        for name, one in own["registers"].items():
+            branch = self.reader.value(parsed(one["is"]), {own: here[own] for own, _ in parameters(one["of"])})
+            registers[name] = {"owner": one["owner"], "branch": combination(lin(branch).terms)}
+        shares = {"p": self.reader.number(own["p"], **here), "p_s": self.reader.number(own["p_s"]), "clients": self.n}
+        told = {key: number(share) for key, share in shares.items()}
+        return Law({**told, "index": "i", "registers": registers}, frozenset(own["by"]))
 
     def _named(self) -> None:
         """Declare numbers that are to be shown to lie where they do."""
-
-
-remember(Setting)

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any, final, get_args
+from typing import Any, TypeVar, final
 
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import ProofError, Scalar, only_for_rules, same, scalar, variable
@@ -46,33 +46,22 @@ from boundlab.prove._terms import (
 )
 from boundlab.recheck.kernel import Vec
 
+R = TypeVar("R")
+
 # Axioms carry the name of the method of a setting that a proof calls, and its arguments.
 
-# Methods of settings with which their rules say anything: they look at who calls them.
-_ANY_CLAIM = ("axiom", "condition", "restriction")
 # Before the names of what the checker cannot make by itself: the setting answers for it.
 OF_RUNS = "runs."
-_FACTS = (Fact, VectorFact)
 
 
-def remember(owner: type) -> None:
-    """Let the axioms of a class carry their names; what states any claim stays as it is."""
-    for name, method in list(vars(owner).items()):
-        if not name.startswith("_") and name not in _ANY_CLAIM and callable(method) and _makes_facts(method):
-            setattr(owner, name, _remembered(name, method))
+def cited(method: Callable[..., R]) -> Callable[..., R]:
+    """Let the axioms that a method of a setting makes carry its name and its arguments."""
 
-
-def _makes_facts(method: Callable[..., Any]) -> bool:
-    found = getattr(method, "__annotations__", {}).get("return")
-    return found in _FACTS or any(one in _FACTS for one in get_args(found))
-
-
-def _remembered(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
-    def call(setting: Any, *args: Any, **more: Any) -> Any:
+    def call(setting: Any, *args: Any, **more: Any) -> R:
         bound = inspect.signature(method).bind(setting, *args, **more)
         bound.apply_defaults()
-        with setting.kernel.calling(f"{OF_RUNS}{name}", (*bound.args[1:], *bound.kwargs.values())):
+        with setting.kernel.calling(f"{OF_RUNS}{method.__name__}", (*bound.args[1:], *bound.kwargs.values())):
             return method(setting, *args, **more)
 
     return call

@@ -24,7 +24,7 @@ from boundlab.prove.document import (
 )
 from boundlab.prove.setting import Setting
 from boundlab.prove.settings import setting_of
-from boundlab.recheck import Finding, kernel as read, recheck_loaded
+from boundlab.recheck import Finding, events, kernel as read, recheck_loaded
 from boundlab.registry import registered
 from boundlab.theorems import Theorem, core
 
@@ -64,7 +64,7 @@ def trace(outcome: Outcome) -> dict[str, Any]:
         "sha256": None if stated is None else stated.sha256,
         **declared(kernel, outcome.setting),
         "symbols": [symbol(kernel, kernel.context, name, defining) for name in kernel.context.order()],
-        "laws": [lines.law_dict(one, kernel.vectors.known) for one in laws],
+        "laws": [one.told for one in laws],
         "contexts": [_origin(kernel, one, numbers, place, defining) for one in contexts],
         "facts": [
             lines.line_of(fact.rule, fact.context, fact.premises, fact.data, lines.spoken(fact), at) for fact in facts
@@ -306,11 +306,7 @@ class _Bound:
         if rule == "mixture":
             law = self.raw["laws"][data["law"]]
             own = getattr(self.setting, "law", None)
-            return (
-                own is not None
-                and _plain(lines.law_dict(own, self.kernel.vectors.known)) == law
-                and sorted(own.axioms) == line["axioms"]
-            )
+            return own is not None and _plain(own.told) == law and sorted(own.axioms) == line["axioms"]
         if rule == "orthogonal":
             return self._made("unbiased", [["vector", data[key]] for key in ("noise", "other")], line, "orthogonal")
         if data["schema"] == "setting":
@@ -330,7 +326,7 @@ class _Bound:
             self.setting.sentences.cite(name, *given)
         else:
             method = getattr(type(self.setting), name, None)
-            if name.startswith("_") or not hasattr(method, "__wrapped__") or method is None:
+            if method is None or not hasattr(method, "__wrapped__"):
                 raise ProofError("the setting has no such line")
             method(self.setting, *given)
         return any(one.rule == rule and self._same(one, line) for one in self.kernel.facts[before:])
@@ -362,7 +358,8 @@ class _Bound:
             if more := sorted(set(line["axioms"]) - allowed):
                 yield f"the conclusion: {self.theorem.id} does not assume {', '.join(more)}"
             wanted = functools.partial(claim_of, self.setting, self.case(line["context"]))
-            said = [{"claim": _plain(lines.claim(wanted(short=short)))} for short in (False, True)]
+            # With its names first: where a symbol stands for a long formula, the other claim takes much work.
+            said = ({"claim": _plain(lines.claim(wanted(short=short)))} for short in (True, False))
             if _meaning({"claim": line.get("claim")}) not in map(_meaning, said):
                 yield f"the conclusion: it is not what {self.theorem.id} says"
         told = [*self.raw["symbols"], *(one for case in self.raw["contexts"] for one in case.get("symbols", ()))]
@@ -424,7 +421,7 @@ def foundations(outcome: Outcome) -> Foundations:
     """Return what a proof rests on: its conclusion, or all its steps where it has none."""
     ends = outcome.ends
     used = behind(ends)
-    given = {(", ".join(sorted(one.axioms)), str(one)) for one in used if one.rule in _GIVEN and not one.premises}
+    given = {(", ".join(sorted(one.axioms)), _given(one)) for one in used if one.rule in _GIVEN and not one.premises}
     setting = outcome.setting
     return Foundations(
         "" if setting is None else described(setting.theorem.algorithm),
@@ -433,3 +430,12 @@ def foundations(outcome: Outcome) -> Foundations:
         letters_in((claim for _, claim in sorted(given)), meanings(outcome.kernel, setting)),
         tuple(dict.fromkeys(name for one in ends for name in one.context.order() if name in one.names)),
     )
+
+
+def _given(fact: Shared) -> str:
+    """Return what a fact says that must be believed: where an event is drawn, the law that says so."""
+    law: Law | None = fact.data.get("law")
+    if law is None:
+        return str(fact)
+    # Indices are parted by ; there, and so are sentences.
+    return events.Law.read(law.told).words().replace("@", "").replace(";", ", ").replace(",  ", "; ")

@@ -79,12 +79,16 @@ def mixture(replay: Replay, fact: Fact) -> None:
     drawn = any(owner == "any" for owner, _ in law.registers.values())
     if drawn and law.index in here.closure(read.names(fact.says.left)):
         raise WrongError(f"{law.index} stands for who acts")
-    parts = [times(_mean(replay, law, atom, now, here), value) for atom, value in fact.says.left.items()]
-    equation(fact, fact.says.left, plus(*parts))
+    equation(fact, fact.says.left, becomes(replay, law, fact.says.left, now, here))
     # What an event is drawn by, the theorem's assumptions: of that the setting knows.
     if not fact.axioms:
         raise WrongError("a law of events is an assumption, and has a name")
     replay.leave(replay.setting, "the law of events")
+
+
+def becomes(replay: Replay, law: Law, value: Mapping[Atom, Number], now: Number, here: Context) -> Combination:
+    """Return what becomes of an expression in an event, in the mean over who acts."""
+    return plus(*(times(_mean(replay, law, atom, now, here), weight) for atom, weight in value.items()))
 
 
 def _mean(replay: Replay, law: Law, atom: Atom, now: Number, here: Context) -> Combination:

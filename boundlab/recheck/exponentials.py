@@ -12,7 +12,7 @@ from boundlab.recheck._forms import WrongError
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of, rational
 from boundlab.recheck._replay import INDEX, Fact, Replay, above, alike, equation
 from boundlab.recheck._rules import declared
-from boundlab.recheck._terms import FIRST, Combination, Context, Range, minus, plus, scalar
+from boundlab.recheck._terms import FIRST, Atom, Combination, Context, Range, minus, plus, scalar
 
 _TERMS = 30
 
@@ -87,13 +87,14 @@ def _one_index(replay: Replay, fact: Fact, name: str) -> None:
 def _unname(replay: Replay, fact: Fact) -> None:
     (one,) = fact.premises
     names = [read.name(raw, "unnamed") for raw in read.as_list(fact.data.get("unnamed"), "unnamed")]
-    for name in names:
-        if name not in replay.values and name not in replay.families:
-            raise WrongError(f"{name} is no name of a number")
-    alike(fact, one, lambda side: functools.reduce(functools.partial(_with_values, replay, fact), names, side))
+    alike(fact, one, lambda side: functools.reduce(functools.partial(with_value, replay, fact.context), names, side))
 
 
-def _with_values(replay: Replay, fact: Fact, side: Combination, name: str) -> Combination:
+def with_value(replay: Replay, here: Context, side: Mapping[Atom, Number], name: str) -> Combination:
+    """Return a combination with what a name stands for in its place; raises where it stands for no number."""
+    if name not in replay.values and name not in replay.families:
+        raise WrongError(f"{name} is no name of a number")
+
     def new(symbol: Symbol) -> Number | None:
         if name not in symbol.names():
             return None
@@ -102,7 +103,7 @@ def _with_values(replay: Replay, fact: Fact, side: Combination, name: str) -> Co
         if name in replay.values:
             return replay.values[name]
         (index,) = symbol.indices
-        fact.context.need(index, f"{name} is named for indices ≥ 0, and this one may be negative")
+        here.need(index, f"{name} is named for indices ≥ 0, and this one may be negative")
         return replay.families[name].put({FIRST: index})
 
     if any(name in atom.names() for atom in side):

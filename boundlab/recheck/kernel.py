@@ -365,19 +365,17 @@ def recheck_proof(raw: Mapping[str, Any]) -> Finding:
         tuple(f"{what}, {count} times" if count > 1 else what for what, count in counted.items())
         for counted in (replay.trusted, replay.setting)
     )
-    depends = frozenset[str]().union(*(one.names for one in conclusions))
-    checked = len(facts) - len(replay.unchecked)
     return Finding(
         True,
         what.replace(" + -", " - "),
         given,
-        checked,
+        len(facts) - len(replay.unchecked),
         claim,
         tuple(replay.root.left),
         proof=True,
         trusted=trusted,
         setting=setting,
-        depends=depends,
+        depends=frozenset[str]().union(*(one.names for one in conclusions)),
         declared=told,
     )
 
@@ -444,8 +442,7 @@ def _declared(replay: Replay) -> Iterable[str]:
     if replay.parameters:
         yield f"parameters, of which no instances are taken: {', '.join(sorted(replay.parameters))}"
     for name, own in replay.vectors.items():
-        indices = [f"@{place}" for place in range(read.whole(own.get("arity"), name))]
-        vector = Vec(name, tuple(of(Symbol(one)) for one in indices))
+        vector = Vec(name, tuple(of(Symbol(f"@{place}")) for place in range(read.whole(own.get("arity"), name))))
         for which, words in (("clock", "known from"), ("drawn", "drawn at")):
             if (time := replay.times_of(vector, which)) is not None:
                 yield f"{vector.key} is {words} ({', '.join(one.key for one in time)})"

@@ -19,9 +19,10 @@ from boundlab.prove import (
     variable,
 )
 from boundlab.prove._kernel import mixture, orthogonal, uncorrelated
-from boundlab.prove._terms import Law, Register, lin
+from boundlab.prove._scalars import combination, number, of_symbol
+from boundlab.prove._terms import Law, lin
 from boundlab.prove.settings import setting_of
-from boundlab.recheck._terms import Vec
+from boundlab.recheck._terms import Symbol, Vec
 from boundlab.theorems import load_theorem
 
 ZERO, ONE = scalar(0), scalar(1)
@@ -58,11 +59,14 @@ def kernel() -> Kernel:
 
 
 def law(owner: Any = "server") -> Law:
+    here, now = (of_symbol(Symbol(f"@{name}")) for name in "ik")
+    became = combination(vec("u", 0 if owner == "server" else here, now).terms)
     registers = {
-        "y": Register("client", lambda i, k: vec("u", i, k)),
-        "w": Register(owner, (lambda i, k: vec("u", i, k)) if owner == "any" else (lambda k: vec("u", 0, k))),
+        "y": {"owner": "client", "branch": combination(vec("u", here, now).terms)},
+        "w": {"owner": owner, "branch": became},
     }
-    return Law(p=lambda _: 1 / n, p_s=ZERO, clients=n, index="i", registers=registers, axioms=frozenset())
+    shares = {"p": number(1 / n), "p_s": number(ZERO), "clients": number(n)}
+    return Law({**shares, "index": "i", "registers": registers}, frozenset())
 
 
 # ---------------------------------------------------------------------- inductions

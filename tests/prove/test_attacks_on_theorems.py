@@ -38,7 +38,7 @@ def test_a_proof_adds_an_axiom_a_condition_a_symbol_or_a_vector() -> None:
     setting = setting_of(load_theorem(FIXED))
     Proof(setting.theorem, setting, setting.kernel)
     for hidden in (
-        lambda: setting.axiom(expr(1) <= 0, "convex"),
+        lambda: setting.restriction(expr(1) <= 0, "convex"),
         lambda: setting.condition(expr(1) <= 0, "the step is a positive number"),
         lambda: setting.own_symbol("c", Range(low=ONE, high=ZERO)),
         lambda: setting.kernel.make(expr(1) <= 0, setting.context, "axiom"),

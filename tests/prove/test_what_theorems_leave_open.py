@@ -9,7 +9,7 @@ import sympy
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS, symbol
 from boundlab.prove import Proof, Status
-from boundlab.prove._scalars import ProofError
+from boundlab.prove._scalars import REFUSED, ProofError
 from boundlab.prove.settings import setting_of
 from boundlab.registry import lookup, registered
 from boundlab.theorems import Condition, FormulaBound, Theorem, load_theorem
@@ -25,7 +25,7 @@ def _concluded(theorem: Theorem, proof: str) -> Any:
     own = Proof(theorem, setting, setting.kernel)
     try:
         registered("proofs")[proof].write(own)
-    except ProofError as error:
+    except REFUSED as error:
         own.stop(str(error))
     return own.conclusion
 
@@ -43,6 +43,24 @@ def test_a_theorem_without_fixed_options_is_about_all_of_them(name: str) -> None
                 continue
             with pytest.raises(SpecError, match=r"leaves open|write about"):
                 setting_of(replace(theorem, options=opened))
+
+
+def test_a_number_that_a_theorem_fixes_is_that_number_and_no_other_of_its_range() -> None:
+    """At β = 1 the bound of the heavy ball has no value: a theorem about β = 1/2 alone does not speak of it."""
+    theorem = load_theorem("classics.heavy-ball")
+    names = [name for name in setting_of(theorem).sheet["symbols"] if name in theorem.step]
+    assert names == ["beta"]
+    alpha, beta, half = theorem.symbols["alpha"].symbol, theorem.symbols["beta"].symbol, sympy.Rational(1, 2)
+    for value, proved in ((half, True), (half / 2, True), (3 * half, False), (sympy.Integer(1), False)):
+        limits = [
+            replace(one, limit=one.limit.subs(beta, value)) if one.quantity == alpha else one
+            for one in theorem.conditions
+        ]
+        steps = {**theorem.step, "beta": value}
+        fixed = replace(theorem, settable=("alpha",), step=steps, conditions=tuple(limits))
+        assert "beta" not in setting_of(fixed).own_symbols
+        found = _concluded(fixed, "classics.heavy-ball")
+        assert (found is not None and found.status is Status.PROVED) is proved
 
 
 @pytest.mark.sweep(7)

@@ -195,6 +195,21 @@ def two_terms(number: Number) -> list[Number]:
     return [inside * outside for inside, outside in number.parted(lambda _: True)]
 
 
+def test_what_is_put_in_is_multiplied_once_for_all_terms_with_its_power() -> None:
+    """A quotient in place of one symbol of many: the terms beside it cost no step each for each term."""
+    few, many = (_steps_of_a_quotient_in(size) for size in (10, 40))
+    assert many <= 6 * few
+
+
+def _steps_of_a_quotient_in(size: int) -> int:
+    """Return the steps of q = k/(k + 1) in (x + x² + … + x^size)·(q + q²)."""
+    whole = sum((of(X).power(count) for count in range(1, size + 1)), start=ZERO)
+    whole = whole * (of(Symbol("q")) + of(Symbol("q")).power(2))
+    begin()
+    whole.mapped(lambda one: K / (K + ONE) if one.key == "q" else None)
+    return (_SPENT.get() or [0])[0]
+
+
 @pytest.mark.parametrize("count", [1001, -1001])
 def test_powers_have_an_end(count: int) -> None:
     with pytest.raises(NumberError):

@@ -11,6 +11,7 @@ import pytest
 from proof_files import (
     HEAVY,
     SMALL,
+    WRITTEN,
     answered,
     changed,
     checked,
@@ -20,12 +21,14 @@ from proof_files import (
     outcome,
     refused,
     registered,
+    steps_spent,
 )
 
 from boundlab.cli import invoke
 from boundlab.prove import Proof, Range, Script, expr, run, scalar
-from boundlab.prove.trace import trace, write_trace
+from boundlab.prove.trace import registered_theorem, trace, with_setting, write_trace
 from boundlab.recheck import Finding, recheck
+from boundlab.recheck._numbers import MOST
 from boundlab.recheck.kernel import recheck_proof
 
 PROOFS = [one.id for one in registered().values() if not one.printed]
@@ -87,6 +90,20 @@ def test_a_proof_is_accepted_where_all_is_shown(name: str) -> None:
 def test_no_rule_and_no_sign_of_a_registered_proof_is_left_to_others(name: str) -> None:
     assert finding(name).left == ()
     assert (finding(name).trusted != ()) is (name in OPEN)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.nightly] if name in HEAVY else []) for name in PROOFS]
+)
+def test_no_registered_proof_comes_near_the_limit_of_steps(name: str) -> None:
+    """A proof that runs out of steps is called not proved, and a file not decided."""
+    raw, theorem = file_of(name), registered_theorem(file_of(name))
+    assert 4 * WRITTEN[name] <= MOST
+    found = recheck_proof(raw)
+    assert 8 * steps_spent() <= MOST
+    if theorem is not None:
+        with_setting(raw, found, theorem)
+        assert 8 * steps_spent() <= MOST
 
 
 @pytest.mark.nightly

@@ -37,6 +37,7 @@ from boundlab.prove._scalars import ProofError
 from boundlab.prove._terms import Context, Fact, expr
 from boundlab.prove.setting import Setting
 from boundlab.prove.settings.buffered import RunsSetting, with_mean_slopes
+from boundlab.prove.sheets import cited
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt, Tape, arrived
 from boundlab.theorems import Condition
@@ -86,11 +87,13 @@ class AflDgaSetting(Setting):
             raise ProofError(f"{self.theorem.id} has no condition {STEP} ≤ {SMALL_ENOUGH}")
         return found[0]
 
+    @cited
     def small_step(self) -> Fact:
         """Return the theorem's condition on η·L."""
         (one,) = (one for one in self.theorem.conditions if "eta" in {s.name for s in one.quantity.free_symbols})
         return self.condition(expr(self.formula(one.quantity)) <= expr(self.formula(one.limit)), one.statement)
 
+    @cited
     def small_step_in(self, case: Context) -> Fact:
         """Return c·S²·x² ≤ (1 − x)² for c = 1 + min(1, M_own), as it is in a case.
 
@@ -102,6 +105,7 @@ class AflDgaSetting(Setting):
         claim = expr(c * self.symbol("S") ** 2 * x**2) <= expr((1 - x) ** 2)
         return self.kernel.make(claim, case, "axiom", axioms=[one.statement])
 
+    @cited
     def step_below_one(self) -> Fact:
         """Return x ≤ 1, which is weaker."""
         return self.condition(expr(self.eta * self.symbol("L")) <= 1, self.decided().statement)
