@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Final, Literal, final
 
@@ -50,7 +50,7 @@ from boundlab.theorems._evaluate import (
     rules,
     step_at,
 )
-from boundlab.theorems._statement import POINTWISE, SECONDS, Inequality, Statement, once, places
+from boundlab.theorems._statement import POINTWISE, SECONDS, Statement, once, places
 
 # Theorems for people: LaTeX, and JSON-ready fields.
 
@@ -145,37 +145,6 @@ _APART: Final = " != 0"
 
 
 @final
-class Formula:
-    """A formula, as text that the parser reads back, and what must be so for it to have a value, as it is written.
-
-    Both are worked out when one is asked for: most engines ask a core statement for its options and assumptions alone.
-    """
-
-    def __init__(self, theorem: Statement, formula: sympy.Expr) -> None:
-        self._of = theorem, formula
-
-    @cached_property
-    def _said(self) -> tuple[str, tuple[str, ...]]:
-        return _said(*self._of)
-
-    @property
-    def text(self) -> str:
-        """The formula as text."""
-        return self._said[0]
-
-    @property
-    def where(self) -> tuple[str, ...]:
-        """The demands, in one order."""
-        return self._said[1]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Formula) and other._said == self._said
-
-    def __hash__(self) -> int:
-        return hash(self._said)
-
-
-@final
 @dataclass(frozen=True, slots=True)
 class CoreSymbol:
     """A symbol that the statement reads; ``of`` says where its value comes from."""
@@ -199,97 +168,103 @@ class Assumed:
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CoreStatement:
-    """Claim of a theorem, and what it is about, in plain data; see :func:`core`.
+    """Claim of a theorem, and what it is about; see :func:`core`.
 
     Parameters
     ----------
-    algorithm, options
+    options
         What is run: every option of the algorithm is listed.
     over
         Every source of randomness that the algorithm and its problems may have, and how the claim reads it.
-    objective
-        Which mean of the clients' functions is minimised and measured, and what may stand beside it.
-    counter, first, horizon
-        The horizon's symbol, its first value, and whether one run obeys the bound at ``every`` one or at the ``fixed``
-        one that its step is chosen for.
-    metric, quantity, aggregation, units
-        The left side: one quantity of what a run shows, and how the iterates enter.
-    terms
-        Of a left side that is a sum: (times, quantity, point) each; ``quantity`` is then that of the first.
-    in_seconds
-        Whether the horizon is the last update that ends within ``seconds``.
-    weights, over_models
-        Of the models in the left side, a formula of k (or t); the first and the last one; None: equal ones, and the
-        usual models of the aggregation.
-    shape
-        Whether the right side is a printed O(·) with unknown constants.
-    growth
-        Symbols along which these constants stay the same.
-    right, recursion
-        The terms, in their order; or what is iterated in their place, in words.
-    step, definitions, conditions
-        Formulas by what they say; conditions are pairs (quantity, limit) of quantity ≤ limit.
-    strict
-        Places of the conditions that equality does not meet.
-    assume
-        Inequalities that hold at every x: for each the sum ≥ 0 as (quantity, what it is multiplied with), 1 as ''.
-    points
-        Constants that bound gradients at certain points alone, each with the ids of these sets of points.
-    settable, generous
-        Defined symbols that may be given instead; symbols that the paper may count larger, and by how much.
     """
 
-    algorithm: str
+    theorem: Statement
     options: tuple[Option, ...]
     over: tuple[RandomSource, ...]
-    objective: str
-    counter: str
-    first: int
-    horizon: str
-    metric: str
-    quantity: str
-    aggregation: str
-    units: tuple[int, int]
-    weights: Formula | None
-    over_models: tuple[Formula, Formula] | None
-    terms: tuple[tuple[Formula, str, str], ...]
-    in_seconds: bool
-    shape: bool
-    growth: tuple[str, ...]
-    right: tuple[tuple[str, Formula], ...]
-    recursion: str
-    step: tuple[tuple[str, Formula], ...]
-    definitions: tuple[tuple[str, Formula], ...]
-    conditions: tuple[tuple[Formula, Formula], ...]
-    strict: tuple[int, ...]
-    settable: tuple[str, ...]
-    generous: tuple[tuple[str, int], ...]
     symbols: tuple[CoreSymbol, ...]
     assumptions: tuple[Assumed, ...]
-    assume: tuple[tuple[str, tuple[tuple[str, Formula], ...]], ...] = ()
-    points: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
-    @property
-    def inequalities(self) -> tuple[tuple[Formula, str, Formula], ...]:
-        """The conditions with their signs, ``<=`` or ``<``."""
-        signs = ("<" if place in self.strict else "<=" for place in range(len(self.conditions)))
-        return tuple((left, sign, right) for (left, right), sign in zip(self.conditions, signs, strict=True))
+    @cached_property
+    def fields(self) -> dict[str, Any]:
+        """Everything that the claim says, as plain data; the hash is computed from it.
+
+        A formula is its ``text``, which the parser reads back, and ``where`` it has a value as it is written. It is
+        worked out when somebody asks: most engines ask for options and assumptions alone.
+
+        objective
+            Which mean of the clients' functions is minimised and measured, and what may stand beside it.
+        counter, first, horizon
+            The horizon's symbol, its first value, and whether one run obeys the bound at ``every`` one or at the
+            ``fixed`` one that its step is chosen for.
+        metric, quantity, aggregation, units
+            The left side: one quantity of what a run shows, and how the iterates enter.
+        terms
+            Of a left side that is a sum: (times, quantity, point) each; ``quantity`` is then that of the first.
+        in_seconds
+            Whether the horizon is the last update that ends within ``seconds``.
+        weights, over_models
+            Of the models in the left side, a formula of k (or t); the first and the last one; None: equal ones, and
+            the usual models of the aggregation.
+        shape, growth
+            Whether the right side is a printed O(·) with unknown constants; symbols along which they stay the same.
+        right, recursion
+            The terms, in their order; or what is iterated in their place, in words.
+        step, definitions, conditions, strict
+            Formulas by what they say; conditions are pairs (quantity, limit) of quantity ≤ limit; places of those that
+            equality does not meet.
+        assume
+            Inequalities that hold at every x: for each the sum ≥ 0 as (quantity, what it is multiplied with), 1 as ''.
+        points
+            Constants that bound gradients at certain points alone, each with the ids of these sets of points.
+        settable, generous
+            Defined symbols that may be given instead; symbols that the paper may count larger, and by how much.
+        """
+        theorem, left, models = self.theorem, self.theorem.left, range_of(self.theorem.left)
+        said = partial(_said, theorem)
+        found = {
+            "algorithm": theorem.algorithm,
+            "options": [_plain(one) for one in self.options],
+            "over": [_plain(one) for one in self.over],
+            "objective": _objective(theorem, self.options),
+            "counter": theorem.horizon_symbol,
+            "first": theorem.first_iteration,
+            "horizon": str(theorem.horizon),
+            "metric": left.id,
+            "quantity": left.quantity.name.lower(),
+            "aggregation": left.over.id,
+            "units": list(left.units),
+            "weights": None if models is None or models.weights is None else said(models.weights),
+            "over_models": None if models is None else [said(models.begin), said(models.end)],
+            "terms": [[said(one.times), one.quantity.name.lower(), one.point] for one in terms_of(left)],
+            "in_seconds": left.in_seconds,
+            "shape": theorem.shape,
+            "growth": sorted(theorem.growth),
+            "right": [[name, said(term)] for name, term in theorem.bound.expressions().items()],
+            "recursion": theorem.bound.as_dict()["recursion"],
+            "step": [[name, said(rule)] for name, rule in theorem.step.items()],
+            "definitions": [[name, said(rule)] for name, rule in _definitions(theorem)],
+            "conditions": [[said(one.quantity), said(one.limit)] for one in theorem.conditions],
+            "strict": [place for place, one in enumerate(theorem.conditions) if one.strict],
+            "settable": sorted(theorem.settable),
+            "generous": [[name, more] for name, more in sorted(theorem.generous.items())],
+            "symbols": [{**_plain(one), "units": list(one.units)} for one in self.symbols],
+            "assumptions": [_plain(one) for one in self.assumptions],
+            "assume": [
+                # The same coefficients, however the inequality is put.
+                [name, [[each, said(sympy.expand(rule))] for each, rule in sorted(one.coefficients.items())]]
+                for name, one in sorted(theorem.assume.items())
+            ],
+            "points": [[name, list(words)] for name, words in sorted(theorem.points.items())],
+        }
+        # Most statements have none of these, and keep the hash that they had.
+        rare = {"terms", "growth", "assume", "in_seconds", "points", "strict"}
+        return {name: value for name, value in found.items() if value or name not in rare}
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields, with the hash."""
         return {"schema": schema("core"), **self.fields, "sha256": self.sha256}
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """Fields that the hash is computed from, as plain data."""
-        found: dict[str, Any] = _plain(self)
-        # Most statements have none of these, and keep the hash that they had.
-        for name in ("terms", "growth", "assume", "in_seconds", "points", "strict"):
-            if not found[name]:
-                del found[name]
-        return found
 
     @cached_property
     def assumed(self) -> frozenset[str]:
@@ -345,14 +320,8 @@ class CoreStatement:
         return hashlib.sha256(self.json.encode()).hexdigest()
 
 
-def _plain(value: Any) -> Any:
-    """Return data classes and formulas as objects, and tuples as lists."""
-    if isinstance(value, Formula):
-        return {"text": value.text, "where": list(value.where)}
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    names = getattr(value, "__dataclass_fields__", None)
-    return value if names is None else {name: _plain(getattr(value, name)) for name in names}
+def _plain(one: Option | RandomSource | CoreSymbol | Assumed) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in one.__dataclass_fields__}
 
 
 @once()
@@ -365,55 +334,19 @@ def core(theorem: Statement) -> CoreStatement:
         As :func:`boundlab.theorems.over`.
     """
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
-    left, over_ = theorem.left, range_of(theorem.left)
     options = elaborated_options(theorem, algorithm)
-    for one in terms_of(left):
+    for one in terms_of(theorem.left):
         if one.point not in (MODEL, *algorithm.points):
             hint = nearest(one.point, (MODEL, *algorithm.points))
             raise SpecError(f"{theorem.id}: {algorithm.id} has no point {one.point!r} for the left side; {hint}")
-    return CoreStatement(
-        algorithm=theorem.algorithm,
-        options=options,
-        over=over(theorem).sources,
-        objective=_objective(theorem, algorithm, options),
-        counter=theorem.horizon_symbol,
-        first=theorem.first_iteration,
-        horizon=str(theorem.horizon),
-        metric=left.id,
-        quantity=left.quantity.name.lower(),
-        aggregation=left.over.id,
-        units=left.units,
-        weights=None if over_ is None or over_.weights is None else Formula(theorem, over_.weights),
-        over_models=None if over_ is None else (Formula(theorem, over_.begin), Formula(theorem, over_.end)),
-        terms=tuple((Formula(theorem, one.times), one.quantity.name.lower(), one.point) for one in terms_of(left)),
-        in_seconds=left.in_seconds,
-        shape=theorem.shape,
-        growth=tuple(sorted(theorem.growth)),
-        right=tuple((name, Formula(theorem, term)) for name, term in theorem.bound.expressions().items()),
-        recursion=theorem.bound.as_dict()["recursion"],
-        step=tuple((name, Formula(theorem, rule)) for name, rule in theorem.step.items()),
-        definitions=tuple(_definitions(theorem)),
-        conditions=tuple((Formula(theorem, one.quantity), Formula(theorem, one.limit)) for one in theorem.conditions),
-        strict=tuple(place for place, one in enumerate(theorem.conditions) if one.strict),
-        settable=tuple(sorted(theorem.settable)),
-        generous=tuple(sorted(theorem.generous.items())),
-        symbols=tuple(_symbols(theorem, options)),
-        assumptions=tuple(_assumptions(theorem)),
-        assume=tuple((name, tuple(_inequality(theorem, one))) for name, one in sorted(theorem.assume.items())),
-        points=tuple((name, tuple(words)) for name, words in sorted(theorem.points.items())),
-    )
+    symbols = tuple(_symbols(theorem, options))
+    return CoreStatement(theorem, options, over(theorem).sources, symbols, tuple(_assumptions(theorem)))
 
 
-def _inequality(theorem: Statement, one: Inequality) -> Iterator[tuple[str, Formula]]:
-    """Yield the quantities, each with its coefficient, which is the same however the inequality is put."""
-    for name, rule in sorted(one.coefficients.items()):
-        yield name, Formula(theorem, sympy.expand(rule))
-
-
-def _objective(theorem: Statement, algorithm: Algorithm[Any], options: tuple[Option, ...]) -> str:
+def _objective(theorem: Statement, options: tuple[Option, ...]) -> str:
     """Return what is minimised and measured."""
-    assumed = with_implied(theorem.assumptions)
-    weighs = next((one for one in options if one.id == algorithm.weighs), None)
+    assumed, weighing = with_implied(theorem.assumptions), lookup("algorithms", theorem.algorithm).weighs
+    weighs = next((one for one in options if one.id == weighing), None)
     mean = "the mean of all f_i"
     if weighs is not None and weighs.how in ("fixed", "open", "symbol"):
         mean = f"Σ p_i f_i with p ∝ {weighs.id}" if weighs.how == "fixed" else f"Σ p_i f_i with any p ∝ {weighs.id}"
@@ -424,22 +357,23 @@ def _objective(theorem: Statement, algorithm: Algorithm[Any], options: tuple[Opt
     return f"{mean}, or it + h with a simple convex h" if COMPOSITE in assumed else mean
 
 
-def _definitions(theorem: Statement) -> Iterator[tuple[str, Formula]]:
+def _definitions(theorem: Statement) -> Iterator[tuple[str, sympy.Expr]]:
     """Yield the definitions that the claim uses, and those of what may be set beside it."""
     used = [name for name in rules(theorem) if name in theorem.definitions]
     more = sorted((theorem.read_by(theorem.settable) & theorem.definitions.keys()) - {*used})
-    yield from ((name, Formula(theorem, theorem.definitions[name])) for name in (*used, *more))
+    yield from ((name, theorem.definitions[name]) for name in (*used, *more))
 
 
-def _said(theorem: Statement, formula: sympy.Expr) -> tuple[str, tuple[str, ...]]:
-    """Return a formula as text, and what it demands.
+def _said(theorem: Statement, formula: sympy.Expr) -> dict[str, Any]:
+    """Return a formula as text that the parser reads back, and what must be so for it to have a value, in one order.
 
     What cancels in it stands beside it, as x/x, since the text must demand the same.
     """
     settled, where = _settled(theorem, formula), sorted(set(demanded(theorem.demands(formula))))
     text, said = str(settled), set(demanded(demands(settled)))
     gone = [one.removesuffix(_APART) for one in where if one not in said and one.endswith(_APART)]
-    return "*".join([f"({text})", *(f"(({one})/({one}))" for one in gone)]) if gone else text, tuple(where)
+    text = "*".join([f"({text})", *(f"(({one})/({one}))" for one in gone)]) if gone else text
+    return {"text": text, "where": where}
 
 
 def _settled(theorem: Statement, formula: sympy.Expr) -> sympy.Expr:
@@ -530,28 +464,31 @@ def _assumptions(theorem: Statement) -> Iterator[Assumed]:
 
 def words_of_core(core: CoreStatement) -> list[str]:
     """Return the statement in lines, everything that it says in every one of its fields."""
-    left = metric(core.metric).expectation if core.metric in choices(core.metric) else f"E {core.metric}"
-    right = " + ".join(_formula(term) for _, term in core.right)
+    said = core.fields
+    name = said["metric"]
+    left = metric(name).expectation if name in choices(name) else f"E {name}"
+    right = " + ".join(_formula(term) for _, term in said["right"])
+    signs = ("<" if place in said.get("strict", ()) else "≤" for place in range(len(said["conditions"])))
     return [
-        f"For {core.algorithm}{_listed(' with ', map(_option, core.options))};",
-        f"minimised and measured is {core.objective};",
+        f"For {said['algorithm']}{_listed(' with ', map(_option, core.options))};",
+        f"minimised and measured is {said['objective']};",
         *_by_how(
             ((one.how, one.id) for one in core.assumptions),
             {"named": "for every problem and run with", "implied": "so with", "default": "by default"},
         ),
-        *(f"assuming {name} at every x: {_sum(one)};" for name, one in core.assume),
-        *(f"where {name} bounds gradients {places(words)} alone;" for name, words in core.points),
+        *(f"assuming {name} at every x: {_sum(one)};" for name, one in said.get("assume", ())),
+        *(f"where {name} bounds gradients {places(words)} alone;" for name, words in said.get("points", ())),
         *_by_how(
             ((one.how, one.words) for one in core.over),
             {"averaged": "the mean is over", "given": "for each outcome of", "absent": "without"},
         ),
-        *_readings(core),
-        f"for {_runs(core)},{_listed(' with ', (f'{name} = {_formula(rule)}' for name, rule in core.step))}:",
-        f"    {left}  {'= O of' if core.shape else '≤'}  {right or core.recursion}",
-        *(f"where {name} = {_formula(rule)}" for name, rule in core.definitions),
+        *_readings(said),
+        f"for {_runs(said)},{_listed(' with ', (f'{name} = {_formula(rule)}' for name, rule in said['step']))}:",
+        f"    {left}  {'= O of' if said['shape'] else '≤'}  {right or said['recursion']}",
+        *(f"where {name} = {_formula(rule)}" for name, rule in said["definitions"]),
         *(
-            f"if {_formula(left)} {sign.replace('<=', '≤')} {_formula(right)}"
-            for left, sign, right in core.inequalities
+            f"if {_formula(left)} {sign} {_formula(right)}"
+            for (left, right), sign in zip(said["conditions"], signs, strict=True)
         ),
         *(f"{one.name}: {one.domain}, {one.role}, {one.side}, from {one.of}" for one in core.symbols),
         f"core {core.sha256}",
@@ -580,30 +517,30 @@ def _by_how(parts: Iterable[tuple[str, str]], heads: Mapping[str, str]) -> Itera
             yield f"{head} {found};"
 
 
-def _readings(core: CoreStatement) -> Iterator[str]:
-    if core.settable:
-        yield f"{', '.join(core.settable)} may be set instead;"
-    if core.growth:
-        yield f"the unknown constants are the same for all {', '.join(core.growth)};"
-    for name, more in core.generous:
+def _readings(said: Mapping[str, Any]) -> Iterator[str]:
+    if said["settable"]:
+        yield f"{', '.join(said['settable'])} may be set instead;"
+    if growth := said.get("growth"):
+        yield f"the unknown constants are the same for all {', '.join(growth)};"
+    for name, more in said["generous"]:
         yield f"{name} may be counted larger, by {more};"
 
 
-def _runs(core: CoreStatement) -> str:
-    if core.in_seconds:
-        return f"{core.counter} the last update that ends within seconds, {core.counter} ≥ {core.first}"
-    if core.horizon == "every":
-        return f"every {core.counter} ≥ {core.first}"
-    return f"the one {core.counter} ≥ {core.first} that the step is chosen for"
+def _runs(said: Mapping[str, Any]) -> str:
+    counter, first = said["counter"], f"{said['counter']} ≥ {said['first']}"
+    if "in_seconds" in said:
+        return f"{counter} the last update that ends within seconds, {first}"
+    return f"every {first}" if said["horizon"] == "every" else f"the one {first} that the step is chosen for"
 
 
-def _sum(coefficients: tuple[tuple[str, Formula], ...]) -> str:
+def _sum(coefficients: Iterable[tuple[str, Mapping[str, Any]]]) -> str:
     """Return an inequality that holds at every x, as [assume] has it."""
-    return f"{' + '.join(f'({rule.text})*{name}' if name else f'({rule.text})' for name, rule in coefficients)} >= 0"
+    terms = (f"({rule['text']})*{name}" if name else f"({rule['text']})" for name, rule in coefficients)
+    return f"{' + '.join(terms)} >= 0"
 
 
-def _formula(one: Formula) -> str:
-    return f"{one.text} (defined where {', '.join(one.where)})" if one.where else one.text
+def _formula(one: Mapping[str, Any]) -> str:
+    return f"{one['text']} (defined where {', '.join(one['where'])})" if one["where"] else str(one["text"])
 
 
 @final
