@@ -45,7 +45,7 @@ def _lines(core: CoreStatement, name: str) -> Iterator[str]:
     yield f"shape = {'true' if said['shape'] else 'false'}"
     if about := _about(core):
         yield f"about = {_text(about)}"
-    yield f"assumptions = {_list(one.id for one in core.assumptions if one.how == 'named')}"
+    yield f"assumptions = {_list(name for name, how in core.assumptions.items() if how == 'named')}"
     yield f"settable = {_list(said['settable'])}"
     yield f"conditions = {_list(_condition(said, place) for place in range(len(said['conditions'])))}"
     if "assume" in said:
@@ -68,11 +68,11 @@ def _lines(core: CoreStatement, name: str) -> Iterator[str]:
         yield f"in = {_list(said['growth'])}"
     yield "[generous]"
     yield from (f"{one} = {more}" for one, more in said["generous"])
-    for one in core.symbols:
-        if one.name not in SYMBOLS:
-            own = {"meaning": one.name, "domain": one.domain, "side": one.side, "role": one.role}
-            yield from _table(f"symbols.{one.name}", own)
-            yield f"units = [{', '.join(map(str, one.units))}]"
+    for one in said["symbols"]:
+        if one["name"] not in SYMBOLS:
+            own = {"meaning": one["name"], **{key: one[key] for key in ("domain", "side", "role")}}
+            yield from _table(f"symbols.{one['name']}", own)
+            yield f"units = [{', '.join(map(str, one['units']))}]"
 
 
 def _condition(said: dict[str, Any], place: int) -> str:
@@ -95,7 +95,7 @@ def _left(said: dict[str, Any]) -> dict[str, str]:
 def _about(core: CoreStatement) -> str:
     """Return what the file must say of the mean: nothing where an assumption says it, or where nothing is random."""
     hows = {one.how for one in core.over if one.id not in _ALWAYS} - {"absent"}
-    if not hows or about_the_mean(one.id for one in core.assumptions):
+    if not hows or about_the_mean(core.assumptions):
         return ""
     return "each schedule" if "given" in hows else "the mean"
 

@@ -23,7 +23,7 @@ from boundlab.case import as_json
 from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.assignments import arrival_statistics, of_arrivals
-from boundlab.formulas.enclose import Formulas, KnownNumber, known_value
+from boundlab.formulas.enclose import Formulas, KnownNumber, fraction_of, known_value
 from boundlab.formulas.symbols import Side, SymbolInfo
 from boundlab.formulas.written import written
 from boundlab.metrics import Enclosure, Metric, metric, range_of, terms_of, valued
@@ -481,7 +481,7 @@ class Sources:
     def _of_user(self, name: str, derived: Mapping[str, Any]) -> SymbolValue:
         theorem, given = self.theorem, self.yours[name]
         info = theorem.symbols[name]
-        if name in theorem.step or name in theorem.bound.replacements() or info.side == "any":
+        if name in theorem.step or name in theorem.bound.replaces or info.side == "any":
             return SymbolValue(name, given, "any", "yours", "a choice: the theorem holds for each")
         known = self._determined()
         if name in known:
@@ -567,7 +567,7 @@ def right_sides(theorem: Theorem, values: Sequence[Mapping[str, Any]], measured:
         return Enclosure.unproved([float(theorem.evaluate(one).total) for one in values])
     if not theorem.bound.closed:
         return _iterated(theorem, values)
-    total, known = sympy.Add(*theorem.bound.expressions().values()), dict[Any, tuple[float, float, float]]()
+    total, known = sympy.Add(*theorem.bound.terms.values()), dict[Any, tuple[float, float, float]]()
     ends = []
     for one in values:
         key = tuple(sorted((name, np.asarray(value).tobytes()) for name, value in one.items()))
@@ -601,8 +601,7 @@ def left_side(theorem: Theorem, formulas: Callable[[], Formulas], horizon: int) 
     known = formulas()
 
     def value(name: str) -> Fraction | None:
-        found = known.exact(theorem.symbols[name].symbol)
-        return Fraction(int(found.p), int(found.q)) if found is not None and found.is_Rational else None
+        return fraction_of(known.exact(theorem.symbols[name].symbol))
 
     return valued(theorem.left, functools.cache(value), horizon, theorem.id)
 

@@ -493,7 +493,7 @@ def evaluated(theorem: Statement, known: Mapping[str, Any], first: int, *, exact
             for side in (condition.quantity, condition.limit):
                 require_defined(theorem, f"the condition {condition.statement}", side, found, base)
             require(theorem, condition, found, base, exactly=exactly)
-    for name, term in theorem.bound.expressions().items():
+    for name, term in theorem.bound.terms.items():
         require_defined(theorem, f"the term {name}", term, found, base)
     terms = {
         name: _sound(theorem, words, value, found)

@@ -753,7 +753,7 @@ class Statement:
         for one in self.conditions:
             for side in (one.quantity, one.limit):
                 yield f"the condition {one.statement}", side
-        for name, term in self.bound.expressions().items():
+        for name, term in self.bound.terms.items():
             yield f"the term {name}", term
 
     def demands(self, formula: sympy.Expr) -> Demands:
@@ -767,4 +767,4 @@ class Statement:
     def expressions(self) -> tuple[sympy.Expr, ...]:
         """Return the terms of a closed form, and both sides of the conditions."""
         sides = (side for condition in self.conditions for side in (condition.quantity, condition.limit))
-        return (*self.bound.expressions().values(), *sides)
+        return (*self.bound.terms.values(), *sides)

@@ -29,10 +29,9 @@ from boundlab.files import schema
 from boundlab.formulas.assignments import arrival_statistics
 from boundlab.formulas.defined import Demand, Demands, demands, factors
 from boundlab.formulas.parse import parse
-from boundlab.formulas.symbols import SYMBOLS, lookup as lookup_symbol, names_of
+from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, lookup as lookup_symbol, names_of
 from boundlab.metrics import INDEX, MODEL, choices, metric, range_of, terms_of
 from boundlab.options import merged, nearest
-from boundlab.randomness import Floats
 from boundlab.references import reference
 from boundlab.registry import by_id, lookup
 from boundlab.theorems._bound import Evaluation
@@ -144,27 +143,8 @@ _ROUNDS: Final = 5  # of printing and reading, after which formulas have long se
 _APART: Final = " != 0"
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class CoreSymbol:
-    """A symbol that the statement reads; ``of`` says where its value comes from."""
-
-    name: str
-    domain: str
-    units: tuple[int, ...]
-    role: str
-    side: str
-    vector: bool
-    of: str
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Assumed:
-    """An assumption: ``named``, ``implied`` by those, or there by ``default``."""
-
-    id: str
-    how: Literal["named", "implied", "default"]
+Assumed = Literal["named", "implied", "default"]
+"""How an assumption is there: named, implied by those that are, or there by default."""
 
 
 @final
@@ -178,13 +158,17 @@ class CoreStatement:
         What is run: every option of the algorithm is listed.
     over
         Every source of randomness that the algorithm and its problems may have, and how the claim reads it.
+    symbols
+        Those that the statement reads, each with where its value comes from, in words.
+    assumptions
+        By id, each with how it is there.
     """
 
     theorem: Statement
     options: tuple[Option, ...]
     over: tuple[RandomSource, ...]
-    symbols: tuple[CoreSymbol, ...]
-    assumptions: tuple[Assumed, ...]
+    symbols: Mapping[str, str]
+    assumptions: Mapping[str, Assumed]
 
     @cached_property
     def fields(self) -> dict[str, Any]:
@@ -241,7 +225,7 @@ class CoreStatement:
             "in_seconds": left.in_seconds,
             "shape": theorem.shape,
             "growth": sorted(theorem.growth),
-            "right": [[name, said(term)] for name, term in theorem.bound.expressions().items()],
+            "right": [[name, said(term)] for name, term in theorem.bound.terms.items()],
             "recursion": theorem.bound.as_dict()["recursion"],
             "step": [[name, said(rule)] for name, rule in theorem.step.items()],
             "definitions": [[name, said(rule)] for name, rule in _definitions(theorem)],
@@ -249,8 +233,8 @@ class CoreStatement:
             "strict": [place for place, one in enumerate(theorem.conditions) if one.strict],
             "settable": sorted(theorem.settable),
             "generous": [[name, more] for name, more in sorted(theorem.generous.items())],
-            "symbols": [{**_plain(one), "units": list(one.units)} for one in self.symbols],
-            "assumptions": [_plain(one) for one in self.assumptions],
+            "symbols": [{**_facts(theorem.symbols[name]), "of": of} for name, of in self.symbols.items()],
+            "assumptions": [{"id": name, "how": how} for name, how in self.assumptions.items()],
             "assume": [
                 # The same coefficients, however the inequality is put.
                 [name, [[each, said(sympy.expand(rule))] for each, rule in sorted(one.coefficients.items())]]
@@ -269,12 +253,12 @@ class CoreStatement:
     @cached_property
     def assumed(self) -> frozenset[str]:
         """The ids of all assumptions."""
-        return frozenset(one.id for one in self.assumptions)
+        return frozenset(self.assumptions)
 
     @cached_property
     def asked(self) -> tuple[Assumption, ...]:
         """Those that problem and run are asked about: what they imply follows."""
-        return tuple(assumption(one.id) for one in self.assumptions if one.how != "implied")
+        return tuple(assumption(name) for name, how in self.assumptions.items() if how != "implied")
 
     @cached_property
     def noiseless(self) -> bool:
@@ -320,8 +304,13 @@ class CoreStatement:
         return hashlib.sha256(self.json.encode()).hexdigest()
 
 
-def _plain(one: Option | RandomSource | CoreSymbol | Assumed) -> dict[str, Any]:
+def _plain(one: Option | RandomSource) -> dict[str, Any]:
     return {name: getattr(one, name) for name in one.__dataclass_fields__}
+
+
+def _facts(info: SymbolInfo) -> dict[str, Any]:
+    same = {name: getattr(info, name) for name in ("name", "role", "side", "vector")}
+    return {**same, "domain": info.domain.id, "units": list(info.units)}
 
 
 @once()
@@ -339,8 +328,8 @@ def core(theorem: Statement) -> CoreStatement:
         if one.point not in (MODEL, *algorithm.points):
             hint = nearest(one.point, (MODEL, *algorithm.points))
             raise SpecError(f"{theorem.id}: {algorithm.id} has no point {one.point!r} for the left side; {hint}")
-    symbols = tuple(_symbols(theorem, options))
-    return CoreStatement(theorem, options, over(theorem).sources, symbols, tuple(_assumptions(theorem)))
+    symbols = dict(_symbols(theorem, options))
+    return CoreStatement(theorem, options, over(theorem).sources, symbols, _assumptions(theorem))
 
 
 def _objective(theorem: Statement, options: tuple[Option, ...]) -> str:
@@ -411,7 +400,8 @@ def _factors(of: sympy.Expr) -> Iterator[str]:
         yield str(-factor if factor.could_extract_minus_sign() else factor)
 
 
-def _symbols(theorem: Statement, options: tuple[Option, ...]) -> Iterator[CoreSymbol]:
+def _symbols(theorem: Statement, options: tuple[Option, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the symbols that are read, each with where its value comes from."""
     used = theorem.read | theorem.read_by({*theorem.settable, theorem.horizon_symbol, *theorem.generous})
     used |= {
         name for formula in (*theorem.expressions(), *theorem.defining().values()) for name in theorem.reads(formula)
@@ -445,18 +435,17 @@ def _symbols(theorem: Statement, options: tuple[Option, ...]) -> Iterator[CoreSy
                 "start": "the problem",
             }.get(info.role, "the user")
         )
-        yield CoreSymbol(name, info.domain.id, info.units, info.role, info.side, info.vector, of)
+        yield name, of
 
 
-def _assumptions(theorem: Statement) -> Iterator[Assumed]:
-    """Yield those that are named, those that follow from these, and those that stand where nothing else is said."""
+def _assumptions(theorem: Statement) -> dict[str, Assumed]:
+    """Return those that are named, those that follow from these, and those that stand where nothing else is said."""
     implied = with_implied(theorem.assumptions)
     stand = {DETERMINISTIC: theorem.quiet_by_default, UNCONSTRAINED: COMPOSITE not in implied}
     default = {one for one, stands in stand.items() if stands}
     named = set(theorem.assumptions) - default
-    yield from (Assumed(one, "named") for one in sorted(named))
-    yield from (Assumed(one, "implied") for one in sorted(implied - named - default))
-    yield from (Assumed(one, "default") for one in sorted(default))
+    hows: dict[Assumed, set[str]] = {"named": named, "implied": {*implied} - named - default, "default": default}
+    return {name: how for how, names in hows.items() for name in sorted(names)}
 
 
 # A core statement in words.
@@ -473,7 +462,7 @@ def words_of_core(core: CoreStatement) -> list[str]:
         f"For {said['algorithm']}{_listed(' with ', map(_option, core.options))};",
         f"minimised and measured is {said['objective']};",
         *_by_how(
-            ((one.how, one.id) for one in core.assumptions),
+            ((how, name) for name, how in core.assumptions.items()),
             {"named": "for every problem and run with", "implied": "so with", "default": "by default"},
         ),
         *(f"assuming {name} at every x: {_sum(one)};" for name, one in said.get("assume", ())),
@@ -490,7 +479,7 @@ def words_of_core(core: CoreStatement) -> list[str]:
             f"if {_formula(left)} {sign} {_formula(right)}"
             for (left, right), sign in zip(said["conditions"], signs, strict=True)
         ),
-        *(f"{one.name}: {one.domain}, {one.role}, {one.side}, from {one.of}" for one in core.symbols),
+        *(f"{one['name']}: {one['domain']}, {one['role']}, {one['side']}, from {one['of']}" for one in said["symbols"]),
         f"core {core.sha256}",
     ]
 
@@ -585,7 +574,7 @@ class Theorem(Statement):
     def free(self, given: Iterable[str] = ()) -> frozenset[str]:
         """Return what may still be set when those of ``given`` are: inputs, and what has a default."""
         known = expanded(given)
-        return frozenset((*self.inputs(known), *self.settable, *self.bound.replacements())) - known
+        return frozenset((*self.inputs(known), *self.settable, *self.bound.replaces)) - known
 
     def unused(self, given: Iterable[str]) -> tuple[str, ...]:
         """Return the symbols of ``given`` that the theorem does not read."""
@@ -612,7 +601,7 @@ class Theorem(Statement):
     @property
     def terms(self) -> Mapping[str, sympy.Expr]:
         """The named terms of the bound."""
-        return self.bound.expressions()
+        return self.bound.terms
 
     def evaluate(
         self, values: Mapping[str, ArrayLike] = MappingProxyType({}), *, exactly: bool = False, **symbols: ArrayLike
@@ -644,10 +633,6 @@ class Theorem(Statement):
         except ValueError:
             raise SymbolError(f"{self.id}: give equally many numbers of each of {', '.join(lists)}, or one") from None
         return evaluated(self, known, self.first_iteration, exactly=exactly)
-
-    def value_at(self, values: Mapping[str, ArrayLike], ks: ArrayLike) -> Floats:
-        """Return the bound at many iterations of one run, shape (m,); see :meth:`at_iterations`."""
-        return self.at_iterations(values, ks).total
 
     def at_iterations(self, values: Mapping[str, ArrayLike], ks: ArrayLike, *, exactly: bool = True) -> Evaluation:
         """Evaluate the bound and its terms at many iterations of one run.
@@ -713,21 +698,6 @@ class Theorem(Statement):
                 )
             options[name] = float(value.reshape(-1)[0])
         return admissible(self, known, options)
-
-    def step_sizes(self, values: Mapping[str, ArrayLike], K: int) -> Floats:
-        """Return α_0 … α_K, shape (K+1,), unit (−1, 2).
-
-        Raises
-        ------
-        SpecError
-            If the theorem sets several rates.
-        """
-        options = self.step_options({**values, self.horizon_symbol: K} if self.horizon == "fixed" else values)
-        if "c" in options:
-            return np.asarray(options["c"] / (np.arange(K + 1) + options["d"]), dtype=np.float64)
-        if len(options) > 1:
-            raise SpecError(f"{self.id} sets {', '.join(options)}; take step_options")
-        return np.full(K + 1, next(iter(options.values())))
 
     def _known(self, values: Mapping[str, ArrayLike]) -> dict[str, Any]:
         defining = self.defining()

@@ -57,7 +57,7 @@ def test_every_option_and_every_source_of_randomness_is_listed(name: str) -> Non
     assert (sources["events"] == "absent") == (not algorithm.arrivals)
     # What is registered means what it has always meant: draws are averaged where an assumption says their law.
     assert all(one.how in ("absent", "averaged" if sources.lawful else "given") for one in sources.draws)
-    assert {one.name for one in found.symbols} >= set(theorem.inputs())
+    assert found.symbols.keys() >= set(theorem.inputs())
 
 
 def changed(value: Any) -> Iterator[Any]:

@@ -725,7 +725,7 @@ def test_terms_of_other_units_fail_a_check() -> None:
 def test_true_sums_survive_a_search_and_one_half_of_them_does_not(name: str) -> None:
     true = theorem(name)
     assert not falsify(true, limit=40, jobs=1).violated
-    terms = {key: one / 2 for key, one in true.bound.expressions().items()}
+    terms = {key: one / 2 for key, one in true.bound.terms.items()}
     assert falsify(replace(true, id="half", bound=FormulaBound(terms)), limit=40, jobs=1).violated
 
 

@@ -402,7 +402,7 @@ def test_it_prints_its_left_side_its_symbols_and_its_step(theorem: Theorem) -> N
     latex = theorem.latex()
     assert latex.startswith(METRICS[theorem.metric].latex)
     assert r"\le" in latex or r"\mathcal{O}" in latex
-    used = {one.name for term in theorem.bound.expressions().values() for one in term.free_symbols}
+    used = {one.name for term in theorem.bound.terms.values() for one in term.free_symbols}
     assert all(theorem.symbols[name].latex in latex for name in used)
     letters = {name: r"\alpha_k" if name == "alpha" else theorem.symbols[name].latex for name in theorem.step}
     assert all(f"{letters[name]} = " in latex for name, rule in theorem.step.items() if str(rule) != name)
