@@ -543,6 +543,10 @@ class RationalSeparable(RationalArrays):
 
     def minimum(self) -> Minimum:
         """Return the minimiser nearest to x0, coordinate by coordinate."""
+        return self._minimum
+
+    @cached_property
+    def _minimum(self) -> Minimum:
         columns = zip(zip(*self.c, strict=True), zip(*self.w, strict=True), self.x0, strict=True)
         return self.at([nearest_zero(c, w, self.delta, start) for c, w, start in columns])
 

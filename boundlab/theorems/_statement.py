@@ -89,6 +89,14 @@ def once(
     return of
 
 
+def expanded(given: Iterable[str]) -> frozenset[str]:
+    """Return the names, with those that follow from p, or from rates and lambda_s."""
+    names = frozenset(given)
+    if "rates" in names and "lambda_s" in names:
+        names |= {"p"}
+    return names | {"n", "p_s", "p_min", "qbar"} if "p" in names else names
+
+
 @once(8192)
 def read_by(theorem: Any, names: frozenset[str], known: frozenset[str]) -> frozenset[str]:
     """Return names and all that their definitions use."""
@@ -667,6 +675,56 @@ class Statement:
         own = self.left_reads | self.rule_reads | self.assume_reads
         found = {*own, *(name for one in self.expressions() for name in self.reads(one))}
         return self.read_by({*found, *self.bound.reads(frozenset()), *self.step})
+
+    @once(4096)
+    def needs(self, known: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the base symbols, and the defined ones in the order of computation, where some have values."""
+        defining = self.defining()
+        absent = self.bound.gone(known)
+        base: dict[str, None] = {}
+        order: dict[str, None] = {}
+
+        def visit(name: str) -> None:
+            if name in base or name in order:
+                return
+            if name in known or name not in defining:
+                base[name] = None
+                return
+            for other in sorted(self.reads(defining[name])):
+                visit(other)
+            order[name] = None
+
+        for expression in self.expressions():
+            if not names_of(expression) & absent:
+                for name in sorted(self.reads(expression)):
+                    visit(name)
+        for name in self.bound.reads(known):
+            visit(name)
+        more = self.left_reads | self.rule_reads | self.assume_reads
+        for name in (*self.step, *sorted(more)):
+            if name not in absent:
+                visit(name)
+        if not self.bound.closed:
+            base[self.horizon_symbol] = None
+        return tuple(base), tuple(order)
+
+    def inputs(self, given: Iterable[str] = ()) -> tuple[str, ...]:
+        """Return the symbols that need a value when those of ``given`` are set, in the order of the table.
+
+        ``p`` counts as n, p_s, p_min and qbar.
+        """
+        return self._inputs(expanded(given))
+
+    @once(4096)
+    def _inputs(self, given: frozenset[str]) -> tuple[str, ...]:
+        base, _ = self.needs(given)
+        return tuple(name for name in self.symbols if name in base)
+
+    def rules(self) -> dict[str, sympy.Expr]:
+        """Return the defined symbols that the statement uses, each by the ones after it."""
+        defining = self.defining()
+        own = () if "c" in self.step else tuple(self.step)
+        return {name: defining[name] for name in reversed(self.needs(frozenset())[1]) if name not in own}
 
     def read_by(self, names: Iterable[str], known: Iterable[str] = ()) -> frozenset[str]:
         """Return the names and all symbols that their definitions use, those of ``known`` symbols apart."""

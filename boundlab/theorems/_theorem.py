@@ -32,6 +32,7 @@ from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, lookup as lookup_symbol, names_of
 from boundlab.metrics import INDEX, MODEL, choices, metric, range_of, terms_of
 from boundlab.options import merged, nearest
+from boundlab.randomness import Floats
 from boundlab.references import reference
 from boundlab.registry import by_id, lookup
 from boundlab.theorems._bound import Evaluation
@@ -42,98 +43,11 @@ from boundlab.theorems._evaluate import (
     derive,
     elaborated_options,
     evaluated,
-    expanded,
-    inputs,
     over,
     rule_of,
-    rules,
     step_at,
 )
-from boundlab.theorems._statement import POINTWISE, SECONDS, Statement, once, places
-
-# Theorems for people: LaTeX, and JSON-ready fields.
-
-
-def statement_latex(theorem: Statement) -> str:
-    """Return the bound, the step size, the definitions, the conditions and the paper's own letters, one a line."""
-    names = {info.symbol: info.latex for info in theorem.symbols.values()}
-
-    def tex(expression: sympy.Expr) -> str:
-        return str(sympy.latex(expression, symbol_names=names))
-
-    each = step_at(theorem)
-    lines = [f"{theorem.left.latex} {theorem.bound.right_side(tex, theorem.shape)}"]
-    if "c" in theorem.step:
-        lines.append(r"\alpha_k = \frac{c}{k + d}")
-    else:
-        lines += [
-            f"{theorem.symbols[name].latex + ('_k' if name == 'alpha' and each is None else '')} = {tex(rule)}"
-            for name, rule in theorem.step.items()
-            if rule != theorem.symbols[name].symbol
-        ]
-    if each is not None:
-        word = str(each).replace("_", r"\_")
-        lines.append(
-            rf"\alpha_k = \alpha\,(\mathrm{{{word}}})" if isinstance(each, str) else rf"\alpha_k = {tex(each)}"
-        )
-    lines += [f"{theorem.symbols[name].latex} = {tex(rule)}" for name, rule in rules(theorem).items()]
-    signs = {True: "<", False: r"\le"}
-    lines += [f"{tex(item.quantity)} {signs[item.strict]} {tex(item.limit)}" for item in theorem.conditions]
-    quantities = {info.symbol: info.latex for info in POINTWISE.values()}
-    for one in theorem.assume.values():
-        left, right = (sympy.latex(side, symbol_names={**names, **quantities}) for side in (one.smaller, one.larger))
-        lines.append(rf"{left} \le {right} \text{{ at every }} x")
-    if theorem.left.in_seconds:
-        within = theorem.symbols[SECONDS].latex
-        lines.append(
-            rf"{theorem.horizon_symbol} \text{{ the last update that ends within }} {within} \text{{ seconds}}"
-        )
-    if theorem.letters:
-        own = r",\ ".join(
-            rf"{letter} \text{{ for }} {theorem.symbols[name].latex}" for name, letter in theorem.letters.items()
-        )
-        lines.append(rf"\text{{the paper writes }} {own}")
-    return ",\\\\\n".join(lines)
-
-
-def statement_fields(theorem: Statement) -> dict[str, Any]:
-    """Return everything that a theorem says, formulas as text that the parser reads back."""
-    return {
-        "schema": schema("statement"),
-        "id": theorem.id,
-        "title": theorem.title,
-        "paper": theorem.paper,
-        "place": theorem.place,
-        "reference": reference(theorem.paper).as_dict(),
-        "status": theorem.status,
-        "source": theorem.origin,
-        "kind": theorem.kind,
-        "assumptions": list(theorem.assumptions),
-        "algorithm": theorem.algorithm,
-        "options": {**theorem.options, **rule_of(theorem)},
-        "metric": theorem.metric,
-        "left_side": theorem.left.expectation,
-        "horizon": theorem.horizon,
-        "first": theorem.first_iteration,
-        "about": theorem.about,
-        "step": {name: str(rule) for name, rule in theorem.step.items()},
-        **theorem.bound.as_dict(),
-        "definitions": {name: str(rule) for name, rule in rules(theorem).items()},
-        "parameters": dict(theorem.parameters),
-        "conditions": [condition.statement for condition in theorem.conditions],
-        "assume": {name: one.statement for name, one in theorem.assume.items()},
-        "points": {name: list(words) for name, words in theorem.points.items()},
-        "inputs": {name: theorem.symbols[name].describe() for name in inputs(theorem, ())},
-        "settable": list(theorem.settable),
-        "growth": list(theorem.growth),
-        "generous": dict(theorem.generous),
-        "note": theorem.note,
-        **theorem.links(),
-        "proofs": list(theorem.proofs),
-        "letters": dict(theorem.letters),
-        "latex": statement_latex(theorem),
-    }
-
+from boundlab.theorems._statement import POINTWISE, SECONDS, Statement, expanded, once, places
 
 # The core statement: what a theorem says with nothing left implicit, as plain data with one hash.
 #
@@ -348,7 +262,7 @@ def _objective(theorem: Statement, options: tuple[Option, ...]) -> str:
 
 def _definitions(theorem: Statement) -> Iterator[tuple[str, sympy.Expr]]:
     """Yield the definitions that the claim uses, and those of what may be set beside it."""
-    used = [name for name in rules(theorem) if name in theorem.definitions]
+    used = [name for name in theorem.rules() if name in theorem.definitions]
     more = sorted((theorem.read_by(theorem.settable) & theorem.definitions.keys()) - {*used})
     yield from ((name, theorem.definitions[name]) for name in (*used, *more))
 
@@ -406,7 +320,7 @@ def _symbols(theorem: Statement, options: tuple[Option, ...]) -> Iterator[tuple[
     used |= {
         name for formula in (*theorem.expressions(), *theorem.defining().values()) for name in theorem.reads(formula)
     }
-    base = {*inputs(theorem, ()), theorem.horizon_symbol, *theorem.settable, *theorem.generous}
+    base = {*theorem.inputs(), theorem.horizon_symbol, *theorem.settable, *theorem.generous}
     read = {one.symbol: one.id for one in options if one.symbol}
     defined = {*theorem.definitions, *theorem.step}
     assumed, inequalities = with_implied(theorem.assumptions), theorem.bounded_by
@@ -547,13 +461,6 @@ class Theorem(Statement):
             As :func:`boundlab.theorems.core`.
         """
         return core(self)
-
-    def inputs(self, given: Iterable[str] = ()) -> tuple[str, ...]:
-        """Return the symbols that need a value when those of ``given`` are set, in the order of the table.
-
-        ``p`` counts as n, p_s, p_min and qbar.
-        """
-        return inputs(self, given)
 
     @cached_property
     def takes(self) -> frozenset[str]:
@@ -699,6 +606,21 @@ class Theorem(Statement):
             options[name] = float(value.reshape(-1)[0])
         return admissible(self, known, options)
 
+    def step_sizes(self, values: Mapping[str, ArrayLike], K: int) -> Floats:
+        """Return α_0 … α_K, shape (K+1,), unit (−1, 2).
+
+        Raises
+        ------
+        SpecError
+            If the theorem sets several rates.
+        """
+        options = self.step_options({**values, self.horizon_symbol: K} if self.horizon == "fixed" else values)
+        if "c" in options:
+            return np.asarray(options["c"] / (np.arange(K + 1) + options["d"]), dtype=np.float64)
+        if len(options) > 1:
+            raise SpecError(f"{self.id} sets {', '.join(options)}; take step_options")
+        return np.full(K + 1, next(iter(options.values())))
+
     def _known(self, values: Mapping[str, ArrayLike]) -> dict[str, Any]:
         defining = self.defining()
         for name in values:
@@ -712,10 +634,6 @@ class Theorem(Statement):
             p_s = known.get("p_s")
             known |= arrival_statistics(known["p"], None if p_s is None else float(np.asarray(p_s).reshape(-1)[0]))
         return known
-
-    def rules(self) -> dict[str, sympy.Expr]:
-        """Return the defined symbols that the statement uses, each by the ones after it."""
-        return rules(self)
 
     @property
     def step_of_each(self) -> sympy.Expr | str | None:
@@ -737,9 +655,82 @@ class Theorem(Statement):
         return letters_of(sorted(names), self.symbols)
 
     def latex(self) -> str:
-        """Return the statement in LaTeX: the bound, then the step size and the definitions it uses."""
-        return statement_latex(self)
+        """Return bound, step size, definitions, conditions and the paper's own letters in LaTeX, one a line."""
+        names = {info.symbol: info.latex for info in self.symbols.values()}
+
+        def tex(expression: sympy.Expr) -> str:
+            return str(sympy.latex(expression, symbol_names=names))
+
+        each = step_at(self)
+        lines = [f"{self.left.latex} {self.bound.right_side(tex, self.shape)}"]
+        if "c" in self.step:
+            lines.append(r"\alpha_k = \frac{c}{k + d}")
+        else:
+            lines += [
+                f"{self.symbols[name].latex + ('_k' if name == 'alpha' and each is None else '')} = {tex(rule)}"
+                for name, rule in self.step.items()
+                if rule != self.symbols[name].symbol
+            ]
+        if each is not None:
+            word = str(each).replace("_", r"\_")
+            lines.append(
+                rf"\alpha_k = \alpha\,(\mathrm{{{word}}})" if isinstance(each, str) else rf"\alpha_k = {tex(each)}"
+            )
+        lines += [f"{self.symbols[name].latex} = {tex(rule)}" for name, rule in self.rules().items()]
+        signs = {True: "<", False: r"\le"}
+        lines += [f"{tex(item.quantity)} {signs[item.strict]} {tex(item.limit)}" for item in self.conditions]
+        quantities = {info.symbol: info.latex for info in POINTWISE.values()}
+        for one in self.assume.values():
+            left, right = (
+                sympy.latex(side, symbol_names={**names, **quantities}) for side in (one.smaller, one.larger)
+            )
+            lines.append(rf"{left} \le {right} \text{{ at every }} x")
+        if self.left.in_seconds:
+            within = self.symbols[SECONDS].latex
+            lines.append(
+                rf"{self.horizon_symbol} \text{{ the last update that ends within }} {within} \text{{ seconds}}"
+            )
+        if self.letters:
+            own = r",\ ".join(
+                rf"{letter} \text{{ for }} {self.symbols[name].latex}" for name, letter in self.letters.items()
+            )
+            lines.append(rf"\text{{the paper writes }} {own}")
+        return ",\\\\\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the theorem as JSON-ready fields, formulas as text."""
-        return statement_fields(self)
+        """Return everything that it says as JSON-ready fields, formulas as text that the parser reads back."""
+        return {
+            "schema": schema("statement"),
+            "id": self.id,
+            "title": self.title,
+            "paper": self.paper,
+            "place": self.place,
+            "reference": reference(self.paper).as_dict(),
+            "status": self.status,
+            "source": self.origin,
+            "kind": self.kind,
+            "assumptions": list(self.assumptions),
+            "algorithm": self.algorithm,
+            "options": {**self.options, **rule_of(self)},
+            "metric": self.metric,
+            "left_side": self.left.expectation,
+            "horizon": self.horizon,
+            "first": self.first_iteration,
+            "about": self.about,
+            "step": {name: str(rule) for name, rule in self.step.items()},
+            **self.bound.as_dict(),
+            "definitions": {name: str(rule) for name, rule in self.rules().items()},
+            "parameters": dict(self.parameters),
+            "conditions": [condition.statement for condition in self.conditions],
+            "assume": {name: one.statement for name, one in self.assume.items()},
+            "points": {name: list(words) for name, words in self.points.items()},
+            "inputs": {name: self.symbols[name].describe() for name in self.inputs()},
+            "settable": list(self.settable),
+            "growth": list(self.growth),
+            "generous": dict(self.generous),
+            "note": self.note,
+            **self.links(),
+            "proofs": list(self.proofs),
+            "letters": dict(self.letters),
+            "latex": self.latex(),
+        }

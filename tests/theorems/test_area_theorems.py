@@ -140,7 +140,7 @@ def test_the_repaired_theorem_8_is_above_every_exact_ergodic_gap(
     nearest = min(max(problem["x0"], min(centres)), max(centres))
     values = {"p": np.array(p), "R": abs(problem["x0"] - nearest), "B": 1, "sigma": 0}
     values |= {"M": problem["M"], "alpha": problem["alpha"]}
-    bound = BY_ID[name].value_at(values, np.arange(1, 6))
+    bound = BY_ID[name].at_iterations(values, np.arange(1, 6)).total
     assert (exact <= bound + 1e-12).all()
 
 
@@ -166,7 +166,7 @@ REGIMES = st.fixed_dictionaries(
 @given(values=REGIMES)
 def test_recursion_below_onepass_below_explicit(forms: tuple[str, ...], values: dict[str, Any]) -> None:
     ks = np.array([0, 1, 10, 100, 1000])
-    bounds = [BY_ID[f"area.theorem7.{form}"].value_at({**values, "L": 1.0}, ks) for form in forms]
+    bounds = [BY_ID[f"area.theorem7.{form}"].at_iterations({**values, "L": 1.0}, ks).total for form in forms]
     for tight, wide in pairwise(bounds):
         assert (tight <= wide * (1 + 1e-9) + 1e-12).all()
 
@@ -251,7 +251,7 @@ def test_the_recursion_is_above_the_exact_mean_square_for_a_constant_step(M: int
     # The largest float below the condition, which has no tolerance.
     alpha = 2 / (values["mu"] + values["L"]) / problem["boost"] * (1 - 1e-15)
     exact = mean_squares(a, b, p, M=M, sigma=problem["sigma"], x0=problem["x0"], alpha=lambda _: alpha, K=60)
-    bound = BY_ID["area.theorem7.recursion"].value_at({**values, "M": M, "alpha": alpha}, np.arange(61))
+    bound = BY_ID["area.theorem7.recursion"].at_iterations({**values, "M": M, "alpha": alpha}, np.arange(61)).total
     assert (exact <= bound * (1 + 1e-9) + 1e-12).all()
 
 
@@ -275,7 +275,7 @@ def test_the_closed_forms_are_above_the_exact_mean_square(M: int, problem: dict[
             start=theorem.options["start"],
             clock=theorem.options["clock"],
         )
-        assert (exact <= theorem.value_at(values, np.arange(61)) * (1 + 1e-9) + 1e-12).all()
+        assert (exact <= theorem.at_iterations(values, np.arange(61)).total * (1 + 1e-9) + 1e-12).all()
 
 
 def test_without_noise_and_heterogeneity_one_client_is_followed_exactly() -> None:
@@ -300,9 +300,9 @@ def test_local_steps_by_doubling_are_the_sums_of_their_definitions(alpha: float,
 @pytest.mark.nightly
 def test_the_recursion_gives_the_same_at_one_iteration_and_in_one_pass_over_many() -> None:
     theorem = BY_ID["area.theorem7.recursion"]
-    many = theorem.value_at(SMOOTH, np.array([3, 33000, 0, 3]))
+    many = theorem.at_iterations(SMOOTH, np.array([3, 33000, 0, 3])).total
     for place, k in enumerate((3, 33000, 0, 3)):
-        assert theorem.value_at(SMOOTH, np.array([k]))[0] == many[place]
+        assert theorem.at_iterations(SMOOTH, np.array([k])).total[0] == many[place]
     grid = theorem.evaluate({**SMOOTH, "sigma": np.array([[0.0], [1.0]]), "K": np.array([[3, 33000]])})
     assert grid.total.shape == (2, 2)
     assert grid.total[1] == pytest.approx(many[:2], rel=0)

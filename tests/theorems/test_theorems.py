@@ -123,13 +123,13 @@ def test_what_may_still_be_set() -> None:
 
 
 def test_a_fixed_horizon_is_not_read_as_a_bound_at_every_iteration() -> None:
-    assert THEOREM8.value_at(FULL, np.array([1000])) == THEOREM8.evaluate(FULL).total
+    assert THEOREM8.at_iterations(FULL, np.array([1000])).total == THEOREM8.evaluate(FULL).total
     with pytest.raises(SymbolError, match="about the one K"):
-        THEOREM8.value_at(FULL, np.array([10, 1000]))
+        THEOREM8.at_iterations(FULL, np.array([10, 1000]))
     fixed = BY_ID["area.theorem8.fixed-step"]
-    assert (np.diff(fixed.value_at({**FULL, "alpha": 0.1}, np.array([10, 1000]))) < 0).all()
+    assert (np.diff(fixed.at_iterations({**FULL, "alpha": 0.1}, np.array([10, 1000])).total) < 0).all()
     with pytest.raises(SymbolError, match="K must be an integer ≥ 1, got 0"):
-        fixed.value_at({**FULL, "alpha": 0.1}, np.array([0]))
+        fixed.at_iterations({**FULL, "alpha": 0.1}, np.array([0]))
 
 
 def test_definitions_that_go_round_in_a_circle_are_refused() -> None:
