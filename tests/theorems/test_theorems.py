@@ -33,7 +33,7 @@ from boundlab.metrics import METRICS
 from boundlab.pages.theorem import related_links, theorem_page
 from boundlab.registry import registered
 from boundlab.theorems import ALONG_RUN, Bound, FormulaBound, Theorem, core, load_theorem
-from boundlab.theorems._toml import of_package, read_theorem
+from boundlab.theorems.record import of_package, read_theorem
 from boundlab.verdict import ExitCode
 
 THEOREM7, THEOREM8 = BY_ID["area.theorem7"], BY_ID["area.theorem8"]
