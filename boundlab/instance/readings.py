@@ -421,8 +421,8 @@ class Sources:
         if name in self.problem.claims():
             return self._claimed(name, as_json(self.yours.get(name, used.get(name, derived.get(name)))))
         if name in self.certified:
-            whose: Origin = "yours" if name in self.yours else "problem"
-            return SymbolValue(name, as_json(used[name]), theorem.symbols[name].side, whose, self.certified[name])
+            said: Origin = "yours" if name in self.yours else "problem"
+            return SymbolValue(name, as_json(used[name]), theorem.symbols[name].side, said, self.certified[name])
         if name in self.yours:
             return self._of_user(name, derived)
         value = as_json(used[name] if name in used else derived[name])
@@ -436,25 +436,30 @@ class Sources:
             return SymbolValue(name, value, constant.side, "problem", constant.how)
         if name in theorem.step:
             return SymbolValue(name, value, "exact", "theorem", f"the step size is {_step_in_words(theorem, name)}")
-        if name == SECONDS:
-            return SymbolValue(name, value, "exact", "theorem", "its definition: the run goes so long")
-        if name == "n":
-            return SymbolValue(name, value, "exact", "problem", "number of clients")
+        if name in self._of_run:
+            side, whose, how = self._of_run[name]
+            return SymbolValue(name, value, side, whose, how)
         info = theorem.symbols[name]
         if info.vector and info.role != "schedule":
             limit = {"upper": "from above", "lower": "from below"}[info.side]
             return SymbolValue(name, value, info.side, "problem", f"of each client, {limit}")
         if info.vector and name in assumption(FIXED_TIMES).defines:
             return SymbolValue(name, value, info.side, "delays", "of each update, rounded up")
-        if name == theorem.horizon_symbol:
-            return SymbolValue(name, value, "exact", "run", "the horizon")
-        if name in theorem.core.read_as.values():
-            return SymbolValue(name, value, "exact", "run", "an option of the algorithm")
-        if name == "N":
-            return SymbolValue(name, value, "any", "run", "the power of 2 with the smallest bound")
         if name in self.scheduled and name not in self.measured:
             return self._of_tape(name, value)
         return SymbolValue(name, value, "exact", "delays", self.delays.how_rates)
+
+    @cached_property
+    def _of_run(self) -> dict[str, tuple[Side, Origin, str]]:
+        """Side, origin and words of what theorem and run decide by themselves."""
+        option: tuple[Side, Origin, str] = ("exact", "run", "an option of the algorithm")
+        return {
+            "N": ("any", "run", "the power of 2 with the smallest bound"),
+            **dict.fromkeys(self.theorem.core.read_as.values(), option),
+            self.theorem.horizon_symbol: ("exact", "run", "the horizon"),
+            "n": ("exact", "problem", "number of clients"),
+            SECONDS: ("exact", "theorem", "its definition: the run goes so long"),
+        }
 
     def _claimed(self, name: str, value: Any) -> SymbolValue:
         said = self.problem.claims()[name]

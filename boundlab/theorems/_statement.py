@@ -608,15 +608,22 @@ class Statement:
 
     def _check_links(self) -> None:
         """Make sure that what stands beside the claim fits it."""
-        if self.refuted_by and (self.shape or not self.refuted_by.endswith(".json")):
-            right = "empty, since a shape has unknown constants" if self.shape else "the path of a case file, ….json"
-            raise SpecError(f"{self.id}: refuted_by must be {right}; got {self.refuted_by!r}")
-        if self.id in self.repaired_by or len(set(self.repaired_by)) < len(self.repaired_by):
-            raise SpecError(f"{self.id}: repaired_by must name other theorems, each once; got {list(self.repaired_by)}")
-        if "#" in self.page:
-            raise SpecError(f"{self.id}: page must be a page without an anchor, got {self.page!r}; see proof")
-        if self.proof and not re.fullmatch(r"[^#]+#[^#]+", self.proof):
-            raise SpecError(f"{self.id}: proof must be a page with an anchor, page.md#anchor; got {self.proof!r}")
+        case = "empty, since a shape has unknown constants" if self.shape else "the path of a case file, ….json"
+        twice = self.id in self.repaired_by or len(set(self.repaired_by)) < len(self.repaired_by)
+        for wrong, right in (
+            (
+                self.refuted_by and (self.shape or not self.refuted_by.endswith(".json")),
+                f"refuted_by must be {case}; got {self.refuted_by!r}",
+            ),
+            (twice, f"repaired_by must name other theorems, each once; got {list(self.repaired_by)}"),
+            ("#" in self.page, f"page must be a page without an anchor, got {self.page!r}; see proof"),
+            (
+                self.proof and not re.fullmatch(r"[^#]+#[^#]+", self.proof),
+                f"proof must be a page with an anchor, page.md#anchor; got {self.proof!r}",
+            ),
+        ):
+            if wrong:
+                raise SpecError(f"{self.id}: {right}")
         read = self.read | set(self.parameters.values())
         for name, letter in self.letters.items():
             lookup(name, self.symbols)
