@@ -378,15 +378,17 @@ def require_clock(
     SpecError
         If not.
     """
-    if FIXED_TIMES not in assumptions:
-        raise SpecError(f"{name}: a statement in seconds assumes {FIXED_TIMES}; name it under assumptions")
-    if larger:
-        raise SpecError(f"{name}: generous and growth are for bounds of updates, not for {SECONDS}; leave them out")
-    if fixed or counter in read:
-        raise SpecError(
-            f"{name}: {counter} is read off the run, the updates within {SECONDS}: no step, bound, condition, "
-            f"definition or weight reads it; say {SECONDS} in its place"
-        )
+    for wrong, right in (
+        (FIXED_TIMES not in assumptions, f"a statement in seconds assumes {FIXED_TIMES}; name it under assumptions"),
+        (larger, f"generous and growth are for bounds of updates, not for {SECONDS}; leave them out"),
+        (
+            fixed or counter in read,
+            f"{counter} is read off the run, the updates within {SECONDS}: no step, bound, condition, "
+            f"definition or weight reads it; say {SECONDS} in its place",
+        ),
+    ):
+        if wrong:
+            raise SpecError(f"{name}: {right}")
 
 
 ANY: Final = "any"
