@@ -483,8 +483,8 @@ def test_a_file_is_read_when_its_theorem_is_asked_for_and_once(tmp_path: Path) -
 @pytest.mark.nightly
 def test_who_asks_for_one_theorem_reads_one_file() -> None:
     program = (
-        "from boundlab.theorems import _toml, load_theorem; "
-        "before = _toml._load; _toml._load = lambda path: print(path.name) or before(path); "
+        "from boundlab.theorems import load_theorem, record; "
+        "before = record._load; record._load = lambda path: print(path.name) or before(path); "
         "load_theorem('area.theorem8.repaired')"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
