@@ -481,15 +481,12 @@ class RationalSeparable(RationalArrays):
     @cached_property
     def clients(self) -> Coordinates:
         """Return the functions."""
-        width = None if self.delta is None else numbers.rational(self.delta)
-        return Coordinates(self._loss(width), self.w, self.c, EXACT)
-
-    def _loss(self, width: Any) -> ScalarLoss:
-        return loss_of("lad" if width is None else "huber", width)
+        loss = loss_of("lad") if self.delta is None else loss_of("huber", numbers.rational(self.delta))
+        return Coordinates(loss, self.w, self.c, EXACT)
 
     @cached_property
     def _in_fractions(self) -> ScalarLoss:
-        return self._loss(self.delta)
+        return loss_of("lad" if self.delta is None else "huber", self.delta)
 
     def described(self) -> list[Sentence]:
         """Return sums of |x_j − c_ij|, or of h(x_j − c_ij) and what h is."""
@@ -543,6 +540,10 @@ class RationalSeparable(RationalArrays):
 
     def minimum(self) -> Minimum:
         """Return the minimiser nearest to x0, coordinate by coordinate."""
+        return self._minimum
+
+    @cached_property
+    def _minimum(self) -> Minimum:
         columns = zip(zip(*self.c, strict=True), zip(*self.w, strict=True), self.x0, strict=True)
         return self.at([nearest_zero(c, w, self.delta, start) for c, w, start in columns])
 
@@ -551,8 +552,7 @@ class RationalSeparable(RationalArrays):
         steepest = max(norm_square(row) for row in self.w) * Fraction(self._in_fractions.steepest) ** 2
         found = {**noise(self.sigma), **gradients(steepest, self.sigma), "B": root(steepest), **self.start_constants()}
         if self.delta is not None:
-            most = max(max(row) for row in self.w)
-            found |= smoothness(most)
+            found |= smoothness(max(max(row) for row in self.w))
             if all(entry > 0 for row in self.w for entry in row):
                 found["zeta"] = farthest(self.minimum().x, self.c)
         if self.n**2 * self.d <= _PAIRS:

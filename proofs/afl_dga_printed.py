@@ -268,7 +268,7 @@ def appendices(proof: Proof) -> None:
         [total(kernel, moved, "t", 0, T, 1 / T), telescope(kernel, "t", 0, T, f(t)), s.sum_of_ages()],
         at=f"{_B}, end",
     )
-    bound = s.formula(sum(s.theorem.bound.expressions().values()))
+    bound = s.formula(sum(s.theorem.bound.terms.values()))
     proof.conclude(proof.step("Theorem 1", s.metric() <= expr(bound), [last, s.start_gap(s.w(T))], at="Theorem 1"))
 
 

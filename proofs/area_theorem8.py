@@ -165,7 +165,7 @@ def own_step(proof: Proof) -> None:
     size, step = s.step_facts  # size = sigma^2 + M·B^2, alpha^2·size·M·K = A
     S = variable("alpha_1")
     A = (1 / s.p_s + 2 * qbar) * R**2
-    root = s.root("bound", s.formula(s.theorem.bound.expressions()["bound"] ** 2))
+    root = s.root("bound", s.formula(s.theorem.bound.terms["bound"] ** 2))
     bound = variable("bound")
     squares = proof.step(
         "both sides squared",

@@ -224,7 +224,7 @@ def _after_lemma(proof: Proof, local: Any, size: Any, squares: Any, gap: Any) ->
         at="before the step is chosen",
     )
     size_of, step = s.step_facts  # sigma² + (M+1)·B²/2, and alpha² times it
-    root = s.root("bound", s.formula(s.theorem.bound.expressions()["bound"] ** 2))
+    root = s.root("bound", s.formula(s.theorem.bound.terms["bound"] ** 2))
     bound, V1 = variable("bound"), variable("alpha_1")
     both = proof.step(
         "both sides squared",

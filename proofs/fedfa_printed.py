@@ -495,7 +495,7 @@ def _end(b: Appendix) -> None:
     last = expr(2 * s.symbol("F0") + T * (size * (b.rate**2 * b.tau**2 + b.Q) + noise))
     b.step("(26), second ≤", "(26), second line", rest <= last, [])
     b.proof.remark("τ_max ≪ T", "0 ≤ t − τ_max ≤ t' ≤ t ≤ T", "after (26)")
-    bound = sum((s.formula(one) for one in s.theorem.bound.expressions().values()), start=0 * b.L)
+    bound = sum((s.formula(one) for one in s.theorem.bound.terms.values()), start=0 * b.L)
     b.step("Theorem 1", "Theorem 1", s.metric() <= expr(bound), [])
 
 

@@ -26,7 +26,7 @@ def as_toml(core: CoreStatement, name: str = "core") -> str:
     SpecError
         If what is iterated numerically stands in place of terms: its file names it.
     """
-    if core.recursion:
+    if core.fields["recursion"]:
         raise SpecError(f"{name}: a bound that is iterated numerically is no formula")
     return "\n".join(_lines(core, name)) + "\n"
 
@@ -35,60 +35,67 @@ def _lines(core: CoreStatement, name: str) -> Iterator[str]:
     fixed = {one.id: one.value for one in core.options if one.how == "fixed" and not isinstance(one.value, StepRule)}
     rules = "".join(f"*({one.value})" for one in core.options if isinstance(one.value, StepRule))
     free = {one.id: ANY for one in core.options if one.how == "open"}
+    said = core.fields
     yield f"id = {_text(name)}"
-    yield f"algorithm = {_text(core.algorithm)}"
-    if core.metric in choices(core.metric):
-        yield f"metric = {_text(core.metric)}"
-    yield f"horizon = {_text(core.horizon)}"
-    yield f"first = {min(core.first, 1)}"  # a left side that begins later says so itself
-    yield f"shape = {'true' if core.shape else 'false'}"
+    yield f"algorithm = {_text(said['algorithm'])}"
+    if said["metric"] in choices(said["metric"]):
+        yield f"metric = {_text(said['metric'])}"
+    yield f"horizon = {_text(said['horizon'])}"
+    yield f"first = {min(said['first'], 1)}"  # a left side that begins later says so itself
+    yield f"shape = {'true' if said['shape'] else 'false'}"
     if about := _about(core):
         yield f"about = {_text(about)}"
-    yield f"assumptions = {_list(one.id for one in core.assumptions if one.how == 'named')}"
-    yield f"settable = {_list(core.settable)}"
-    yield f"conditions = {_list(f'{left.text} {sign} {right.text}' for left, sign, right in core.inequalities)}"
-    if core.assume:
-        yield from _table("assume", {own: _sum(one) for own, one in core.assume})
-    if core.points:
+    yield f"assumptions = {_list(name for name, how in core.assumptions.items() if how == 'named')}"
+    yield f"settable = {_list(said['settable'])}"
+    yield f"conditions = {_list(_condition(said, place) for place in range(len(said['conditions'])))}"
+    if "assume" in said:
+        yield from _table("assume", {own: _sum(one) for own, one in said["assume"]})
+    if "points" in said:
         yield "[points]"
-        yield from (f"{own} = {_list(words)}" for own, words in core.points)
-    for times, quantity, point in core.terms:
-        yield from _table("[left]", {"quantity": quantity, "point": point, "times": times.text})
-    if core.metric not in choices(core.metric) and not core.terms:
-        yield from _table("left", _left(core))
+        yield from (f"{own} = {_list(words)}" for own, words in said["points"])
+    for times, quantity, point in said.get("terms", ()):
+        yield from _table("[left]", {"quantity": quantity, "point": point, "times": times["text"]})
+    if said["metric"] not in choices(said["metric"]) and "terms" not in said:
+        yield from _table("left", _left(said))
     yield from _table("options", {**fixed, **free})
     yield from _table("parameters", {one.id: one.symbol for one in core.options if one.symbol})
-    step = {one: rule.text for one, rule in core.step}
+    step = {one: rule["text"] for one, rule in said["step"]}
     yield from _table("step", {**step, **({"alpha": f"({step['alpha']}){rules}"} if rules else {})})
-    yield from _table("definitions", {one: rule.text for one, rule in core.definitions})
-    yield from _table("terms", {one: rule.text for one, rule in core.right})
-    if core.growth:
+    yield from _table("definitions", {one: rule["text"] for one, rule in said["definitions"]})
+    yield from _table("terms", {one: rule["text"] for one, rule in said["right"]})
+    if "growth" in said:
         yield "[growth]"
-        yield f"in = {_list(core.growth)}"
+        yield f"in = {_list(said['growth'])}"
     yield "[generous]"
-    yield from (f"{one} = {more}" for one, more in core.generous)
-    for one in core.symbols:
-        if one.name not in SYMBOLS:
-            own = {"meaning": one.name, "domain": one.domain, "side": one.side, "role": one.role}
-            yield from _table(f"symbols.{one.name}", own)
-            yield f"units = [{', '.join(map(str, one.units))}]"
+    yield from (f"{one} = {more}" for one, more in said["generous"])
+    for one in said["symbols"]:
+        if one["name"] not in SYMBOLS:
+            own = {"meaning": one["name"], **{key: one[key] for key in ("domain", "side", "role")}}
+            yield from _table(f"symbols.{one['name']}", own)
+            yield f"units = [{', '.join(map(str, one['units']))}]"
 
 
-def _left(core: CoreStatement) -> dict[str, str]:
+def _condition(said: dict[str, Any], place: int) -> str:
+    (left, right), sign = said["conditions"][place], "<" if place in said.get("strict", ()) else "<="
+    return f"{left['text']} {sign} {right['text']}"
+
+
+def _left(said: dict[str, Any]) -> dict[str, str]:
     """Return a left side that no metric is, as a file says it."""
-    index = "seconds" if core.in_seconds else INDICES["K" if core.counter == "K" else "T"]
-    found = {"quantity": core.quantity, "over": core.aggregation, "index": index}
-    if core.weights is not None:
-        found["weights"] = core.weights.text
-    if core.over_models is not None:
-        found |= {"from": core.over_models[0].text, "to": core.over_models[1].text}
+    index = "seconds" if "in_seconds" in said else INDICES["K" if said["counter"] == "K" else "T"]
+    found = {"quantity": said["quantity"], "over": said["aggregation"], "index": index}
+    if said["weights"] is not None:
+        found["weights"] = said["weights"]["text"]
+    if said["over_models"] is not None:
+        begin, end = said["over_models"]
+        found |= {"from": begin["text"], "to": end["text"]}
     return found
 
 
 def _about(core: CoreStatement) -> str:
     """Return what the file must say of the mean: nothing where an assumption says it, or where nothing is random."""
     hows = {one.how for one in core.over if one.id not in _ALWAYS} - {"absent"}
-    if not hows or about_the_mean(one.id for one in core.assumptions):
+    if not hows or about_the_mean(core.assumptions):
         return ""
     return "each schedule" if "given" in hows else "the mean"
 
@@ -108,6 +115,7 @@ def _text(value: str) -> str:
     return f'"{escaped}"'
 
 
-def _sum(coefficients: tuple[tuple[str, Any], ...]) -> str:
+def _sum(coefficients: list[tuple[str, Any]]) -> str:
     """Return an inequality that holds at every x, as [assume] has it."""
-    return f"{' + '.join(f'({rule.text})*{name}' if name else f'({rule.text})' for name, rule in coefficients)} >= 0"
+    terms = (f"({rule['text']})*{name}" if name else f"({rule['text']})" for name, rule in coefficients)
+    return f"{' + '.join(terms)} >= 0"

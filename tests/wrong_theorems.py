@@ -16,7 +16,7 @@ alpha, c, d, F0, K, L, n, R, sigma, T, eta_l = (
 
 def terms(name: str) -> dict[str, Any]:
     """Return the terms of a theorem's bound."""
-    return dict(load_theorem(name).bound.expressions())
+    return dict(load_theorem(name).bound.terms)
 
 
 def changed(name: str, new: Mapping[str, Any], **fields: Any) -> Theorem:

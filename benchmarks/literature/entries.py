@@ -60,7 +60,7 @@ class Change:
             known = {name: info.symbol for name, info in theorem.symbols.items()}
             return parse(text, known, f"mutant of {theorem.id}, {what}", written)
 
-        own = dict(theorem.bound.expressions())
+        own = dict(theorem.bound.terms)
         known_terms = {*own, "bound"} if not theorem.bound.closed else {*own}
         for what, names, known in (
             ("term", {*self.terms, *self.drop}, known_terms),

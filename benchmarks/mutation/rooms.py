@@ -89,7 +89,7 @@ LEFT_OUT = (
     "boundlab/formulas/assignments.py",
     "boundlab/prove/_witness.py",
     "boundlab/prove/latex.py",
-    "boundlab/theorems/_toml.py",
+    "boundlab/theorems/record.py",
     "problems/data.py",
 )
 

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
@@ -155,7 +155,7 @@ class View:
     def terms(self) -> Mapping[str, sympy.Expr]:
         """The named terms as they stand, one that mixes units in its summands; none for a recursion."""
         found: dict[str, sympy.Expr] = {}
-        for name, term in self.theorem.bound.expressions().items():
+        for name, term in self.theorem.bound.terms.items():
             found |= self._summands(name, term)
         return {name: term for name, term in found.items() if name not in self.dropped}
 
@@ -376,7 +376,7 @@ class View:
         generator = np.random.default_rng(20261)
         names = self.theorem.inputs()
         steps = [name for name in self.free_steps if name in self.theorem.defining()]
-        equal = _equalities(self)
+        equal = at_lowest(self.theorem.conditions, self.symbols)
         for attempt in range(_POINTS):
             values: dict[str, Any] = {
                 name: _draw(generator, self.symbols[name]) for name in names if not self.symbols[name].vector
@@ -386,7 +386,7 @@ class View:
                 values["n"] = 3.0
             for name in vectors:
                 values[name] = _draw_vector(generator, name, values)
-            values |= {name: float(number) for name, number in equal.items() if name in values}
+            values |= {name: self.symbols[name].domain.low for name in equal if name in values}
             if "p_s" in values and "p" in values:
                 values["p_s"] = 0.4
             if "p_min" in values and "p_s" in values:
@@ -412,17 +412,6 @@ class View:
         """Return an expanded expression in floating point."""
         arrays = {name: np.asarray(value, dtype=np.float64) for name, value in values.items()}
         return float(evaluate(expression, arrays, self.theorem.id))
-
-
-def _equalities(view: View) -> dict[str, sympy.Expr]:
-    """Return the symbols that a condition fixes: ``quantity ≤ 0`` and ``count ≤ 1``."""
-    fixed = {}
-    for condition in view.theorem.conditions:
-        if condition.quantity.is_Symbol and condition.limit.is_number and not condition.strict:
-            domain = view.symbols[condition.quantity.name].domain
-            if float(condition.limit) == domain.low:
-                fixed[condition.quantity.name] = condition.limit
-    return fixed
 
 
 def _number(value: Any) -> Any:
@@ -555,11 +544,7 @@ class CheckGroup:
 
 def group(identity: str, summary: str) -> "Callable[[Callable[[View], Iterable[Check]]], CheckGroup]":
     """Make a function that asks a theorem a group of checks, for use as a decorator."""
-
-    def make(run: "Callable[[View], Iterable[Check]]") -> CheckGroup:
-        return CheckGroup(identity, summary, run)
-
-    return make
+    return partial(CheckGroup, identity, summary)
 
 
 def exit_code(checks: Iterable[Check]) -> ExitCode:

@@ -282,23 +282,21 @@ def vacuity(view: View) -> Iterator[Check]:
 
 def trivial(view: View) -> tuple[sympy.Expr, str] | None:
     """Return what is true anyway, or without any step."""
-    names, assumed = set(view.inputs), view.theorem.core.assumed
     if terms_of(view.theorem.left):
         return None
-    if view.theorem.left.quantity is Quantity.SLOPE:
-        if "G_sq" in names and "bounded-gradients" in assumed:
-            return view.symbol("G_sq"), "G_sq ≥ ‖∇f‖², which is true anyway"
-        if "G" in names and "bounded-second-moment" in assumed:
-            return view.symbol("G") ** 2, "G² ≥ ‖∇f‖², which is true anyway"
-    elif view.theorem.left.quantity is Quantity.DISTANCE and "R" in names:
-        return view.symbol("R") ** 2, "R², the error of never moving"
-    elif view.theorem.left.quantity is Quantity.GAP:
-        if "R" in names and "B" in names and "lipschitz" in assumed:
-            return view.symbol("B") * view.symbol("R"), "B·R, the error of never moving"
-        if "F0" in names:
-            return view.symbol("F0"), "F0, the error of never moving"
-        if "R" in names and "L" in names and "smooth" in assumed:
-            return view.symbol("L") * view.symbol("R") ** 2 / 2, "L·R²/2, the error of never moving"
+    G_sq, G, R, B, F0, L = map(view.symbol, ("G_sq", "G", "R", "B", "F0", "L"))
+    moving = "the error of never moving"
+    for quantity, assumed, bound, words in (
+        (Quantity.SLOPE, {"bounded-gradients"}, G_sq, "G_sq ≥ ‖∇f‖², which is true anyway"),
+        (Quantity.SLOPE, {"bounded-second-moment"}, G**2, "G² ≥ ‖∇f‖², which is true anyway"),
+        (Quantity.DISTANCE, set[str](), R**2, f"R², {moving}"),
+        (Quantity.GAP, {"lipschitz"}, B * R, f"B·R, {moving}"),
+        (Quantity.GAP, set[str](), F0, f"F0, {moving}"),
+        (Quantity.GAP, {"smooth"}, L * R**2 / 2, f"L·R²/2, {moving}"),
+    ):
+        known = names_of(bound) <= {*view.inputs} and assumed <= view.theorem.core.assumed
+        if known and view.theorem.left.quantity is quantity:
+            return bound, words
     return None
 
 

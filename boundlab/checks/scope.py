@@ -113,7 +113,7 @@ def short_run(algorithm: Algorithm[Any], parameters: Any, clients: int, delays: 
 def _of_conditions(theorem: Theorem) -> frozenset[str]:
     """Return the symbols that only conditions read."""
     sides = {name for one in theorem.conditions for name in names_of(one.quantity) | names_of(one.limit)}
-    others = {name for one in (*theorem.bound.expressions().values(), *theorem.step.values()) for name in names_of(one)}
+    others = {name for one in (*theorem.bound.terms.values(), *theorem.step.values()) for name in names_of(one)}
     rest = theorem.read_by({*others, *theorem.bound.reads(frozenset())})
     return theorem.read_by(sides) & set(theorem.inputs()) - rest
 

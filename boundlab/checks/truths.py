@@ -23,7 +23,7 @@ from boundlab.assumptions import (
     assumption,
 )
 from boundlab.checks._check import Check, Decision, View, asked, group
-from boundlab.checks.units import Implied, implied_claim
+from boundlab.checks.units import implied_claim
 from boundlab.errors import UndecidedError
 from boundlab.formulas.assignments import of_arrivals
 from boundlab.formulas.enclose import enclose
@@ -457,17 +457,18 @@ def checks(view: View) -> Iterator[Check]:
         yield asked(f"truths.{truth.id}", truth.statement, partial(_held, view, truth, implied))
 
 
-def _held(view: View, truth: Truth, implied: Implied | None) -> Decision:
+def _held(view: View, truth: Truth, implied: tuple[View, Decision] | None) -> Decision:
     reason = truth.applies(view.theorem) or _redefined(view, truth)
     if not reason and not view.formula:
         reason = "the bound is iterated, not a formula"
     if reason:
         return Decision("not applicable", reason)
     own = hold(view, truth)
-    if own.verdict == "failed" or implied is None or not implied.view.terms:
+    if own.verdict == "failed" or implied is None or not implied[0].terms:
         return own
-    further = hold(implied.view, truth)
-    return further._replace(witness=f"{implied.text}. Then {further.witness}") if further.verdict == "failed" else own
+    smaller, how = implied
+    further = hold(smaller, truth)
+    return further._replace(witness=f"{how.witness}. Then {further.witness}") if further.verdict == "failed" else own
 
 
 def hold(view: View, truth: Truth) -> Decision:

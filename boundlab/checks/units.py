@@ -6,13 +6,13 @@ be scaled away; see docs/audit.md#checks-by-the-formula-alone.
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import sympy
 
-from boundlab.checks._check import Check, Consequence, Decision, View, asked, group
+from boundlab.checks._check import Check, Decision, View, asked, group
 from boundlab.errors import BoundlabError, FormulaError, UndecidedError
 from boundlab.formulas.symbols import QUIET
 from boundlab.formulas.units import Units, degrees, exact_units, shown as _show
@@ -26,59 +26,49 @@ _DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, 
 
 @dataclass(frozen=True)
 class Violations:
-    """Unit violations: excess degrees over the left side, or over the other side."""
+    """Unit violations of each noun, ``term``, ``step``, ``condition`` or ``definition``, by name.
 
-    terms: dict[str, Units]
-    steps: dict[str, Units]
-    conditions: dict[str, Units]
-    definitions: dict[str, Units]
-    mixed: dict[str, str]
+    Parameters
+    ----------
+    excess
+        Degrees over the left side, or over the other side.
+    mixed
+        Why a formula has no degrees.
+    """
+
+    excess: Mapping[str, dict[str, Units]]
+    mixed: Mapping[str, dict[str, str]]
+
+    def said(self, *nouns: str) -> list[str]:
+        """Return what has no degrees, and why."""
+        return [f"{noun} {name}: {text}" for noun in nouns for name, text in self.mixed[noun].items()]
 
 
 def find(view: View) -> Violations:
     """Return what has the wrong units."""
-    theorem = view.theorem
-    mixed: dict[str, str] = {}
-
-    def excess(what: str, expression: sympy.Expr, right: Units | None) -> Units | None:
+    found = Violations(*({noun: {} for noun in ("term", "step", "condition", "definition")} for _ in range(2)))
+    for noun, name, formula, other in _compared(view):
         try:
-            own = degrees(expression, theorem.symbols)
+            right = degrees(other, view.symbols) if isinstance(other, sympy.Expr) else other
+            own = degrees(formula, view.symbols)
         except FormulaError as error:
-            mixed[what] = str(error)
-            return None
-        if own is None or right is None or own == right:
-            return None
-        a, b, c = (one - other for one, other in zip(own, right, strict=True))
-        return a, b, c
+            found.mixed[noun][name] = str(error)
+            continue
+        if None not in (own, right) and own != right:
+            a, b, c = (one - two for one, two in zip(own, right, strict=True))  # type: ignore[arg-type]
+            found.excess[noun][name] = a, b, c
+    return found
 
-    def collect(parts: dict[str, tuple[sympy.Expr, Units | None]], noun: str) -> dict[str, Units]:
-        found = ((name, excess(f"{noun} {name}", *part)) for name, part in parts.items())
-        return {name: pair for name, pair in found if pair is not None}
 
+def _compared(view: View) -> Iterator[tuple[str, str, sympy.Expr, Units | sympy.Expr]]:
+    """Yield noun, name and formula of what must have the units of something else."""
+    theorem, used = view.theorem, view.theorem.rules()
     left = exact_units(theorem.left.units)
-    used = set(theorem.rules())
-    conditions: dict[str, tuple[sympy.Expr, Units | None]] = {}
-    for condition in theorem.conditions:
-        try:
-            conditions[condition.statement] = condition.quantity, degrees(condition.limit, theorem.symbols)
-        except FormulaError as error:
-            mixed[f"condition {condition.statement}"] = str(error)
-    return Violations(
-        collect({name: (term, left) for name, term in view.terms.items()}, "term"),
-        collect(
-            {name: (rule, exact_units(theorem.symbols[name].units)) for name, rule in theorem.step.items()}, "step"
-        ),
-        collect(conditions, "condition"),
-        collect(
-            {
-                name: (rule, exact_units(theorem.symbols[name].units))
-                for name, rule in theorem.definitions.items()
-                if name in used
-            },
-            "definition",
-        ),
-        mixed,
-    )
+    yield from (("term", name, term, left) for name, term in view.terms.items())
+    yield from (("condition", one.statement, one.quantity, one.limit) for one in theorem.conditions)
+    definitions = {name: rule for name, rule in theorem.definitions.items() if name in used}
+    for noun, rules in (("step", theorem.step), ("definition", definitions)):
+        yield from ((noun, name, rule, exact_units(view.symbols[name].units)) for name, rule in rules.items())
 
 
 def _times(one: Units, other: Sequence[int]) -> Units:
@@ -149,74 +139,51 @@ def _summed(view: View) -> Decision:
 
 
 def _terms(view: View, found: Violations) -> Decision:
-    mixed = {what: text for what, text in found.mixed.items() if what.startswith(("term", "definition"))}
-    if mixed or found.definitions:
-        lines = [f"{what}: {text}" for what, text in mixed.items()]
-        lines += [
-            f"{name} is defined by what is {_show(pair)} off its units" for name, pair in found.definitions.items()
-        ]
+    lines = found.said("term", "definition")
+    lines += [
+        f"{name} is defined by what is {_show(by)} off its units" for name, by in found.excess["definition"].items()
+    ]
+    if lines:
         return Decision("failed", "; ".join(lines), "implies more")
-    if not found.terms:
+    if not (terms := found.excess["term"]):
         return Decision("passed")
     implied = implied_claim(view, found)
-    own = ", ".join(f"{name} {_show(_times(excess, view.theorem.left.units))}" for name, excess in found.terms.items())
+    own = ", ".join(f"{name} {_show(_times(excess, view.theorem.left.units))}" for name, excess in terms.items())
     if implied is None:
         text = f"{own}. No scaling makes all of them negligible at once; the smallest sum over all scalings bounds too"
         return Decision("failed", text, "implies more")
-    text = f"{own}. {implied.text}"
-    return Decision("failed", text, implied.consequence, implied.latex)
+    return implied[1]._replace(witness=f"{own}. {implied[1].witness}")
 
 
-@dataclass(frozen=True)
-class Implied:
-    """Consequence of a claim with wrong units."""
-
-    view: View
-    text: str
-    consequence: Consequence
-    latex: str
-
-
-def implied_claim(view: View, found: Violations | None = None) -> Implied | None:
-    """Derive what the claim implies by scaling; None if nothing follows or the units are right."""
+def implied_claim(view: View, found: Violations | None = None) -> tuple[View, Decision] | None:
+    """Derive what the claim implies by scaling, and say how; None if nothing follows or the units are right."""
     found = find(view) if found is None else found
-    if found.mixed or found.definitions:
+    off, conditions = found.excess["term"], found.excess["condition"]
+    bad_steps = [name for name in found.excess["step"] if name not in view.free_steps]
+    if any(found.mixed.values()) or found.excess["definition"] or bad_steps:
         return None
-    bad_steps = [name for name in found.steps if name not in view.free_steps]
-    if not found.terms:
-        if not found.conditions or bad_steps:
+    if not off:
+        if not conditions or _direction(conditions, {}) is None:
             return None
-        free = _removable(found)
-        if not free:
-            return None
-        text = f"scaling makes {', '.join(free)} true for every step: the claim implies itself without it"
-        return Implied(replace(view, unconditional=frozenset(free), _cache={}), text, "implies more", "")
-    if bad_steps:
-        return None
+        text = f"scaling makes {', '.join(conditions)} true for every step: the claim implies itself without it"
+        smaller = replace(view, unconditional=frozenset(conditions), _cache={})
+        return smaller, Decision("failed", text, "implies more")
     for zeros in _faces(view):
         if not view.allows(zeros):
             continue
-        terms = {name: pair for name, pair in found.terms.items() if not _vanishes(view, view.terms[name], zeros)}
-        direction = _direction(terms, found.conditions)
+        terms = {name: pair for name, pair in off.items() if not _vanishes(view, view.terms[name], zeros)}
+        direction = _direction(terms, conditions)
         if direction is None:
             continue
-        keep = [
-            name for name, term in view.terms.items() if name not in found.terms and not _vanishes(view, term, zeros)
-        ]
-        conditions = frozenset(found.conditions)
-        smaller = replace(view, dropped=frozenset(found.terms), unconditional=conditions, _cache={})
-        return _say(view, smaller, terms, keep, zeros, direction)
+        keep = [name for name, term in view.terms.items() if name not in off and not _vanishes(view, term, zeros)]
+        smaller = replace(view, dropped=frozenset(off), unconditional=frozenset(conditions), _cache={})
+        return smaller, _say(view, terms, keep, zeros, direction)
     return None
 
 
 def _say(
-    view: View,
-    smaller: View,
-    terms: dict[str, Units],
-    keep: list[str],
-    zeros: tuple[str, ...],
-    direction: tuple[int, int],
-) -> Implied:
+    view: View, terms: dict[str, Units], keep: list[str], zeros: tuple[str, ...], direction: tuple[int, int]
+) -> Decision:
     u, v = direction
     step = 2 * v - u
     degree = view.theorem.left.units[0] * u + view.theorem.left.units[1] * v
@@ -232,9 +199,9 @@ def _say(
             f"{scaling}: after division by the left side's factor the right side tends to 0, so that the claim{rate} "
             "says that the left side is 0, and is false"
         )
-        return Implied(smaller, text, "claim false", latex)
+        return Decision("failed", text, "claim false", latex)
     gone = f"this makes {', '.join(terms)} disappear, so the claim{rate} implies the one with {' + '.join(keep)} alone"
-    return Implied(smaller, f"{scaling}: {gone}", "implies more", latex)
+    return Decision("failed", f"{scaling}: {gone}", "implies more", latex)
 
 
 def _faces(view: View) -> Iterator[tuple[str, ...]]:
@@ -263,18 +230,9 @@ def _direction(terms: dict[str, Units], conditions: dict[str, Units]) -> tuple[i
     return None
 
 
-def _removable(found: Violations) -> list[str]:
-    """Return the conditions that one scaling removes together."""
-    direction = _direction(found.conditions, {})
-    return list(found.conditions) if direction is not None else []
-
-
 def _steps(view: View, found: Violations) -> Decision:
-    mixed = {what: text for what, text in found.mixed.items() if what.startswith("step")}
-    if not found.steps and not mixed:
-        return Decision("passed")
-    lines = [f"{what}: {text}" for what, text in mixed.items()]
-    for name, pair in found.steps.items():
+    lines = found.said("step")
+    for name, pair in found.excess["step"].items():
         units = view.symbols[name].units
         own = _show(_times(pair, units))
         letter, rule = view.text(view.symbol(name)), view.text(view.theorem.step[name])
@@ -283,17 +241,14 @@ def _steps(view: View, found: Violations) -> Decision:
             f"multiplies what {letter}·L stands for by {_factor(pair)}, so that the rule prescribes every step size "
             "for the same problem, each in its own units"
         )
-    return Decision("failed", "; ".join(lines), "implies more")
+    return Decision("failed", "; ".join(lines), "implies more") if lines else Decision("passed")
 
 
 def _conditions(view: View, found: Violations) -> Decision:
     if not view.theorem.conditions:
         return Decision("not applicable", "there is no condition")
-    mixed = {what: text for what, text in found.mixed.items() if what.startswith("condition")}
-    if not found.conditions and not mixed:
-        return Decision("passed")
-    lines = [f"{what}: {text}" for what, text in mixed.items()]
-    for text, pair in found.conditions.items():
+    lines = found.said("condition")
+    for text, pair in found.excess["condition"].items():
         direction = _direction({text: pair}, {})
         lines.append(
             f"{text}: left over right is multiplied by {_factor(pair)}"
@@ -304,7 +259,7 @@ def _conditions(view: View, found: Violations) -> Decision:
                 "the condition excludes no run"
             )
         )
-    return Decision("failed", "; ".join(lines), "implies more")
+    return Decision("failed", "; ".join(lines), "implies more") if lines else Decision("passed")
 
 
 def _numerically(view: View) -> Decision:

@@ -10,7 +10,7 @@ import numpy as np
 
 from boundlab.__about__ import __version__
 from boundlab.case import as_json, provenance
-from boundlab.compare.trials import Sides, certain, random_events, trial_events
+from boundlab.compare.trials import Sides, certain, random_events, ratio, trial_events
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.files import Document, json_value, schema
 from boundlab.instance.applicability import MetricEnclosure
@@ -317,12 +317,6 @@ MORE: Final = "more trials would decide"
 _THREE_DIGITS_UP: Final = Context(prec=3, rounding=ROUND_CEILING)
 
 
-def ratio_of(bound: Floats, left: Band) -> Floats:
-    """Return how close the bound came: mean/bound, shape (points,); 0 where both are 0."""
-    safe = np.where(bound > 0.0, bound, 1.0)
-    return np.where(bound > 0.0, left.mean / safe, np.where(left.mean > 0.0, np.inf, 0.0))
-
-
 def side(left: Band, right: Enclosure) -> Verdict:
     """Return what the limits of a sample say of a bound, the theorem's own affairs apart."""
     if (left.lower > right.upper).any():
@@ -423,7 +417,7 @@ def judge(plan: Plan, left: Band, right: Enclosure, decides: str = MORE) -> Judg
         limit, bound = left.lower[worst], right.value[worst]
         what = f"lower limit {limit:.4g} is above the bound {bound:.4g}"
         return _refuted(plan, f"at {plan.theorem.horizon_symbol} = {plan.ks[worst]} the {what}", _level(left))
-    most = f"largest mean/bound {float(np.max(ratio_of(right.value, left))):.3g}{_outside(plan)}"
+    most = f"largest mean/bound {float(np.max(ratio(left.mean, right.value))):.3g}{_outside(plan)}"
     if found is Verdict.HOLDS:
         return found, f"the upper limit is at most the bound {_everywhere(plan)} ({_level(left)}); {most}"
     if found is Verdict.CONSISTENT:
@@ -749,7 +743,7 @@ class Comparison(Tabular):
     @property
     def ratio(self) -> Floats:
         """How close the bound came: mean/bound, shape (points,); 0 where both are 0."""
-        return ratio_of(self.bound, self.band)
+        return ratio(self.band.mean, self.bound)
 
     def line(self) -> str:
         """Return theorem, problem and verdict."""

@@ -31,7 +31,6 @@ from boundlab.compare.trials import (
     expectation,
     given_schedule_operations,
     require_given_schedule,
-    run_each,
     run_trials,
     trial_tape,
 )
@@ -116,7 +115,7 @@ def compare(
         raise SpecError(f"this run draws {'noise' if alone else 'its schedule'}: at least 2 trials, got {trials}")
     if plan.metric.over.of_expectations and not exact:
         parts = _each_expectation(plan)
-        found = run_each(plan, parts, trials, seed, progress, backend)
+        found = run_trials(plan, trials, seed, progress, backend=backend, each_of=parts)
         return _sampled(plan, found, seed, level, "student", backend, budget, "", MORE, parts)
     if exact:  # a sample of schedules
         found = compute_trials(plan, trials, seed, progress, backend)

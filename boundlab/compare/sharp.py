@@ -253,7 +253,7 @@ class Sharp:
         theorem, measured = self.plan.theorem, self.plan.measured
         formulas = {point: formulas_at(theorem, values, measured) for point, values in known.items()}
         found, widths, settled = dict.fromkeys(known, OPEN), dict[int, Scalar](), set[int]()
-        ladder, total = [*_BITS, *[_FRACTIONS] * theorem.bound.closed], sympy.Add(*theorem.bound.expressions().values())
+        ladder, total = [*_BITS, *[_FRACTIONS] * theorem.bound.closed], sympy.Add(*theorem.bound.terms.values())
         while ladder:
             bits = ladder.pop(0)
             balls = bits != _FRACTIONS

@@ -115,14 +115,18 @@ class Sides:
     @property
     def ratio(self) -> Floats:
         """Left over right; 0 where both are 0."""
-        left, right = self.left.value, self.right.value
-        safe = np.where(right > 0.0, right, 1.0)
-        return np.where(right > 0.0, left / safe, np.where(left > 0.0, np.inf, 0.0))
+        return ratio(self.left.value, self.right.value)
 
     def worst(self, among: Flags) -> tuple[int, int]:
         """Return trial and point of the largest ratio among some."""
         place = np.unravel_index(int(np.argmax(np.where(among, self.ratio, -np.inf))), among.shape)
         return int(place[0]), int(place[1])
+
+
+def ratio(left: Floats, right: Floats) -> Floats:
+    """Return left over right; 0 where both are 0."""
+    safe = np.where(right > 0.0, right, 1.0)
+    return np.where(right > 0.0, left / safe, np.where(left > 0.0, np.inf, 0.0))
 
 
 def stacked(parts: list[Enclosure]) -> Enclosure:
@@ -306,16 +310,9 @@ def common_terms(terms: dict[str, Floats], bounds: Floats) -> dict[str, Floats]:
 
 def trial_tape(plan: Plan, seed: int, trial: int, records: RecordAt | None = None) -> Tape:
     """Compile the run of one trial, with the records that its metric needs, or with others."""
-    records = records or Watch(plan.metric, plan.problem, plan.ks).records
+    shown, streams = records or plan.metric.records(plan.ks), Streams(seed, trial)
     return compile_trial(
-        plan.algorithm,
-        plan.parameters,
-        plan.problem.n,
-        plan.delays,
-        plan.policy,
-        plan.iterations,
-        records,
-        Streams(seed, trial),
+        plan.algorithm, plan.parameters, plan.problem.n, plan.delays, plan.policy, plan.iterations, shown, streams
     )
 
 
@@ -360,12 +357,20 @@ class _Own:
 
 
 def run_trials(
-    plan: Plan, trials: int, seed: int, progress: Callable[[int], None] | None = None, *, backend: Backend = NUMPY
+    plan: Plan,
+    trials: int,
+    seed: int,
+    progress: Callable[[int], None] | None = None,
+    *,
+    backend: Backend = NUMPY,
+    each_of: Plan | None = None,
 ) -> Trials:
     """Run all trials.
 
     Parameters
     ----------
+    each_of
+        The plan of the expectations of which the left side is the smallest: all of them are beside its own bound.
     progress
         Called after each trial with the number done; torch finishes many at a time.
     backend
@@ -376,25 +381,18 @@ def run_trials(
     AssumptionError
         If the schedule of a trial breaks a condition of the theorem.
     """
-    parts = [(share, _ran(own, trials, seed, progress, backend)) for share, own in plan.summands]
+    shown = plan if each_of is None else each_of
+    parts = [(share, _ran(own, trials, seed, progress, backend)) for share, own in shown.summands]
     found = parts[0][1]
     low, high = (
         np.sum([float(share) * np.stack([getattr(one, end) for one in own]) for share, own in parts], axis=0)
         for end in ("low", "high")
     )
-    statistics_ = [one.statistics for one in found]
-    right, terms, _ = _bounds(plan, [one.seen for one in found])
-    return Trials(Enclosure(low, low, high), right, terms, statistics_)
-
-
-def run_each(
-    plan: Plan, parts: Plan, trials: int, seed: int, progress: Callable[[int], None] | None, backend: Backend
-) -> Trials:
-    """Run all trials of the plan of the expectations of which the left side is the smallest, beside its own bound."""
-    found = _ran(parts, trials, seed, progress, backend)
-    low, high = (np.stack([getattr(one, end) for one in found]) for end in ("low", "high"))
-    right = plan.right_sides().spread((trials, 1))
-    return Trials(Enclosure(low, low, high), right, dict(plan.terms), [one.statistics for one in found])
+    if each_of is None:
+        right, terms, _ = _bounds(plan, [one.seen for one in found])
+    else:
+        right, terms = plan.right_sides().spread((trials, 1)), dict(plan.terms)
+    return Trials(Enclosure(low, low, high), right, terms, [one.statistics for one in found])
 
 
 def _ran(plan: Plan, trials: int, seed: int, progress: Callable[[int], None] | None, backend: Backend) -> list[_Own]:

@@ -356,7 +356,7 @@ def left_side(theorem: Theorem, account: Account, left: Scalar) -> Iterator[Item
 def right_side(at: ExactSetting, right: Scalar) -> Iterator[Item]:
     """Yield the theorem's formula, with the numbers put in, in closed form and as a decimal."""
     theorem = at.plan.theorem
-    terms = theorem.bound.expressions()
+    terms = theorem.bound.terms
     read = sorted({name for term in terms.values() for name in names_of(term)})
     known = {name: _shown(at.value(name)) for name in _needed(at, read)}
     yield from _values(at, known)

@@ -468,7 +468,7 @@ class ExactEngine:
     # --------------------------------------------------------------------------------------------- the right side
 
     def _right(self) -> Side:
-        total = sympy.Add(*self.plan.theorem.bound.expressions().values())
+        total = sympy.Add(*self.plan.theorem.bound.terms.values())
         self.right_formula = self.formulas.exact(total)
         return Side(scalar(self.right_formula), lambda: self.formulas.ball(total))
 

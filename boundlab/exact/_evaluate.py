@@ -471,7 +471,7 @@ def _right(engine: ExactEngine, moved: Mapping[str, sympy.Expr]) -> sympy.Expr:
     theorem, formulas = engine.plan.theorem, engine.formulas
     if not theorem.bound.closed:
         raise SpecError("the bound is a numerical recursion")
-    found = sympy.Add(*theorem.bound.expressions().values())
+    found = sympy.Add(*theorem.bound.terms.values())
     rules = {theorem.symbols[name].symbol: rule for name, rule in formulas.rules.items() if name not in moved}
     while found.free_symbols & rules.keys():
         found = substitute(found, rules)

@@ -343,7 +343,7 @@ def tried(theorem: Theorem) -> list[str]:
     """Return the symbols that may be any positive number: an accuracy that the left side reaches, or the seconds."""
     free = {*theorem.inputs()} - {*theorem.open_rates, "N"}
     if not theorem.left.in_seconds:
-        free &= {str(term) for term in theorem.bound.expressions().values()}
+        free &= {str(term) for term in theorem.bound.terms.values()}
     infos = (theorem.symbols[name] for name in sorted(free))
     return [one.name for one in infos if one.role == "user" and one.side == "any" and one.symbol.is_nonnegative]
 

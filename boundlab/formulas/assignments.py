@@ -151,13 +151,18 @@ def _range(info: SymbolInfo, text: str) -> Floats:
         )
     low, high = (number_value(part, info.name) for part in parts[:2])
     count = number_value(parts[3], f"{info.name}, points") if len(parts) == 4 else float(DEFAULT_POINTS)
-    if not 2 <= count <= MAX_POINTS or count != int(count):
-        raise FormulaError(f"{info.name}: a range has an integer number of points between 2 and {MAX_POINTS}")
-    if not low < high:
-        raise FormulaError(f"{info.name}: the range {text!r} must start below its end")
-    if parts[2] == "log" and low <= 0:
-        raise FormulaError(f"{info.name}: a logarithmic range starts above 0, got {low:g}")
-    grid = np.geomspace(low, high, int(count)) if parts[2] == "log" else np.linspace(low, high, int(count))
+    log = parts[2] == "log"
+    for wrong, right in (
+        (
+            not 2 <= count <= MAX_POINTS or count != int(count),
+            f"a range has an integer number of points between 2 and {MAX_POINTS}",
+        ),
+        (not low < high, f"the range {text!r} must start below its end"),
+        (log and low <= 0, f"a logarithmic range starts above 0, got {low:g}"),
+    ):
+        if wrong:
+            raise FormulaError(f"{info.name}: {right}")
+    grid = np.geomspace(low, high, int(count)) if log else np.linspace(low, high, int(count))
     if info.domain.integer:
         check(info.name, [low, high], {info.name: info})
         grid = np.unique(np.rint(grid))

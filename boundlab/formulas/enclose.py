@@ -3,11 +3,11 @@
 import contextlib
 import functools
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, final
+from operator import methodcaller
+from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 import sympy
@@ -17,65 +17,7 @@ from boundlab.errors import BoundlabError, SymbolError, UndecidedError
 from boundlab.formulas.folds import MOST_TERMS, NO_STEPS, Choice, EntryOf, IndexFold, MaxFold, MinFold, ProdFold, StepAt
 from boundlab.formulas.symbols import followed, names_of
 
-
-class NumberSystem(ABC):
-    """Number system as a walk needs it, whose numbers add, multiply and have absolute values by themselves.
-
-    Parameters
-    ----------
-    most_terms
-        How many terms of sums it has the patience for.
-    """
-
-    most_terms: int = 20_000
-
-    @abstractmethod
-    def constant(self, expression: sympy.Expr) -> Any:
-        """Enclose what has no parts: a rational number, e, π."""
-
-    @abstractmethod
-    def power(self, expression: sympy.Expr, base: Any, exponent: Any) -> Any:
-        """Enclose a power, whose own base and exponent SymPy may know exactly."""
-
-    @abstractmethod
-    def least(self, parts: Sequence[Any]) -> Any:
-        """Enclose the smallest of some numbers."""
-
-    @abstractmethod
-    def largest(self, parts: Sequence[Any]) -> Any:
-        """Enclose the largest of some numbers."""
-
-    @abstractmethod
-    def floor(self, expression: sympy.Expr, part: Any) -> Any:
-        """Enclose the floor that the expression is."""
-
-    @abstractmethod
-    def ceiling(self, expression: sympy.Expr, part: Any) -> Any:
-        """Enclose the ceiling that the expression is."""
-
-    @abstractmethod
-    def exp(self, part: Any) -> Any:
-        """Enclose e^x."""
-
-    @abstractmethod
-    def log(self, part: Any) -> Any:
-        """Enclose the natural logarithm."""
-
-    @abstractmethod
-    def ordered(self, low: Any, high: Any) -> bool | None:
-        """Return whether low ≤ high, or None where that is not decided."""
-
-    def hull(self, low: Any, high: Any) -> Any:
-        """Enclose all that lies between two numbers."""
-        raise UndecidedError("which branch of a formula by cases is taken is not decided")
-
-    @abstractmethod
-    def whole(self, part: Any) -> int | None:
-        """Return the whole number that a number certainly is, or None."""
-
-    @abstractmethod
-    def no_rule(self, function: str) -> BoundlabError:
-        """Return the error for a function that has no rule."""
+NumberSystem: TypeAlias = "_Balls | _Rationals"
 
 
 def walk(expression: Any, numbers: NumberSystem, value: Callable[[str], Any]) -> Any:
@@ -159,23 +101,11 @@ def _compiled(expression: Any, numbers: NumberSystem) -> Callable[[Callable[[str
         return lambda value: math.prod((part(value) for part in others), start=first(value))
     if expression.is_Pow:
         return lambda value: numbers.power(expression, first(value), others[0](value))
-    match type(expression).__name__:
-        case "Min":
-            return lambda value: numbers.least([part(value) for part in parts])
-        case "Max":
-            return lambda value: numbers.largest([part(value) for part in parts])
-        case "floor":
-            return lambda value: numbers.floor(expression, first(value))
-        case "ceiling":
-            return lambda value: numbers.ceiling(expression, first(value))
-        case "exp":
-            return lambda value: numbers.exp(first(value))
-        case "log":
-            return lambda value: numbers.log(first(value))
-        case "Abs":
-            return lambda value: abs(first(value))
-        case function:
-            raise numbers.no_rule(function)
+    function = type(expression).__name__
+    if function not in numbers.functions:
+        raise numbers.no_rule(function)
+    apply = numbers.functions[function]
+    return lambda value: apply(*(part(value) for part in parts))
 
 
 def _chosen(parts: Sequence[Callable[[Any], Any]], numbers: NumberSystem, value: Callable[[str], Any]) -> Any:
@@ -183,8 +113,8 @@ def _chosen(parts: Sequence[Callable[[Any], Any]], numbers: NumberSystem, value:
     low, high, then, otherwise = parts
     taken = numbers.ordered(low(value), high(value))
     if taken is None:
-        both = [then(value), otherwise(value)]
-        return numbers.hull(numbers.least(both), numbers.largest(both))
+        one, other = then(value), otherwise(value)  # balls: fractions are always ordered
+        return one.min(other).union(one.max(other))
     return (then if taken else otherwise)(value)
 
 
@@ -209,7 +139,7 @@ def _fold(expression: IndexFold, numbers: NumberSystem) -> Callable[[Callable[[s
         if isinstance(expression, (MaxFold, MinFold)):
             if not terms:
                 raise numbers.no_rule(f"{expression.word} over an empty range")
-            return numbers.largest(terms) if isinstance(expression, MaxFold) else numbers.least(terms)
+            return numbers.functions["Max" if isinstance(expression, MaxFold) else "Min"](*terms)
         if isinstance(expression, ProdFold):
             return math.prod(terms, start=numbers.constant(sympy.S.One))
         return sum(terms, start=numbers.constant(sympy.S.Zero))
@@ -218,12 +148,12 @@ def _fold(expression: IndexFold, numbers: NumberSystem) -> Callable[[Callable[[s
 
 
 @functools.lru_cache(maxsize=8192)
-def _rational(constant: sympy.Expr) -> Any:
-    """Return the rational number that a constant is, of a float its binary fraction; None where it is neither."""
-    if not (constant.is_Rational or constant.is_Float):
+def fraction_of(constant: sympy.Expr | None) -> Fraction | None:
+    """Return the fraction that a SymPy number is, of a float its binary one; None where it is neither."""
+    if constant is None or not (constant.is_Rational or constant.is_Float):
         return None
     exact = sympy.Rational(constant)
-    return rational(Fraction(int(exact.p), int(exact.q)))
+    return Fraction(int(exact.p), int(exact.q))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -233,15 +163,27 @@ def _known_exponent(exponent: sympy.Expr) -> tuple[bool, int, int]:
     return bool(exponent.is_negative), int(exponent.p) if known else 0, int(exponent.q) if known else 0
 
 
-class _Balls(NumberSystem):
+class _Balls:
     """Balls of python-flint; 1/0 is +∞, as in a Min of step sizes some of which have no limit.
 
     A floor is that of the whole number where no digits at hand tell the two from each other (log 1000/log 10).
     """
 
-    most_terms = MOST_TERMS
+    most_terms: Final = MOST_TERMS
+
+    def __init__(self) -> None:
+        self.functions: dict[str, Callable[..., Any]] = {
+            "Min": self.least,
+            "Max": self.largest,
+            "floor": self.floor,
+            "ceiling": self.ceiling,
+            "exp": methodcaller("exp"),
+            "log": methodcaller("log"),
+            "Abs": abs,
+        }
 
     def constant(self, expression: sympy.Expr) -> Any:
+        """Enclose what has no parts: a rational number, e, π."""
         exact = _rational(expression)
         if exact is not None:
             return flint().arb(exact)
@@ -250,6 +192,7 @@ class _Balls(NumberSystem):
         return flint().arb.const_e() if expression == sympy.E else flint().arb.pi()
 
     def power(self, expression: sympy.Expr, base: Any, exponent: Any) -> Any:
+        """Enclose a power, whose own base and exponent SymPy may know exactly."""
         negative, top, bottom = _known_exponent(expression.exp)
         if negative and base == 0:
             return flint().arb("+inf")
@@ -260,38 +203,36 @@ class _Balls(NumberSystem):
         root = base if bottom == 1 or base == 0 else base.sqrt() if bottom == 2 else base.root(bottom)
         return _to_the(root, flint().arb(top))
 
-    def least(self, parts: Sequence[Any]) -> Any:
+    def least(self, *parts: Any) -> Any:
+        """Enclose the smallest of some numbers."""
         return functools.reduce(lambda one, other: one.min(other), parts)
 
-    def largest(self, parts: Sequence[Any]) -> Any:
+    def largest(self, *parts: Any) -> Any:
+        """Enclose the largest of some numbers."""
         return functools.reduce(lambda one, other: one.max(other), parts)
 
-    def floor(self, expression: sympy.Expr, part: Any) -> Any:
+    def floor(self, part: Any) -> Any:
+        """Enclose the floor."""
         nearest = (part.mid() + flint().arb(0.5)).floor().mid()
         return flint().arb(nearest) if part.contains(nearest) else part.floor()
 
-    def ceiling(self, expression: sympy.Expr, part: Any) -> Any:
-        return -self.floor(expression, -part)
-
-    def exp(self, part: Any) -> Any:
-        return part.exp()
-
-    def log(self, part: Any) -> Any:
-        return part.log()
+    def ceiling(self, part: Any) -> Any:
+        """Enclose the ceiling."""
+        return -self.floor(-part)
 
     def ordered(self, low: Any, high: Any) -> bool | None:
+        """Return whether low ≤ high, or None where that is not decided."""
         if low == math.inf or high == math.inf:
             return bool(high == math.inf)
         return True if low <= high else False if low > high else None
 
-    def hull(self, low: Any, high: Any) -> Any:
-        return low.union(high)
-
     def whole(self, part: Any) -> int | None:
+        """Return the whole number that a number certainly is, or None."""
         found = part.unique_fmpz() if part.is_exact() else None
         return None if found is None else int(found)
 
     def no_rule(self, function: str) -> BoundlabError:
+        """Return the error for a function that has no rule."""
         return SymbolError(f"{function} has no interval evaluation")
 
 
@@ -308,7 +249,8 @@ def _to_the(base: Any, exponent: Any) -> Any:
 class _Certain(_Balls):
     """Balls in which a floor is certain: of what may lie on both sides of a whole number, both floors."""
 
-    def floor(self, expression: sympy.Expr, part: Any) -> Any:
+    def floor(self, part: Any) -> Any:
+        """Enclose the floor."""
         return part.floor()
 
     def no_rule(self, function: str) -> BoundlabError:
@@ -392,20 +334,45 @@ def _whole_root(whole: int, degree: int) -> int | None:
     return int(root) if exact else None
 
 
+def _irrational(of: str, _part: Any) -> Any:
+    raise UndecidedError(f"{of} need not be a rational number")
+
+
+def _least_fraction(*parts: Any) -> Any:
+    return min(parts)
+
+
+def _largest_fraction(*parts: Any) -> Any:
+    return max(parts)
+
+
 @final
-class _Rationals(NumberSystem):
+class _Rationals:
     """Fractions, where a formula has one; 1/0 is +∞, which a Min may drop, and so may a root be.
 
     A root adds to nothing: a TypeError then says that the formula has no fraction.
     """
 
+    most_terms: Final = 20_000
+    functions: Final[dict[str, Callable[..., Any]]] = {
+        "Min": _least_fraction,
+        "Max": _largest_fraction,
+        "floor": lambda part: Fraction(math.floor(part)),
+        "ceiling": lambda part: Fraction(math.ceil(part)),
+        "exp": functools.partial(_irrational, "e^x"),
+        "log": functools.partial(_irrational, "log x"),
+        "Abs": abs,
+    }
+
     def constant(self, expression: sympy.Expr) -> Any:
-        if expression.is_Rational or expression.is_Float:  # a float is the binary fraction that it is
-            exact = sympy.Rational(expression)
-            return Fraction(int(exact.p), int(exact.q))
-        raise UndecidedError(f"{expression} is no rational number")
+        """Return the fraction that a number is."""
+        found = fraction_of(expression)
+        if found is None:
+            raise UndecidedError(f"{expression} is no rational number")
+        return found
 
     def power(self, expression: sympy.Expr, base: Any, exponent: Any) -> Any:
+        """Return a power of fractions."""
         if not isinstance(exponent, Fraction):
             raise UndecidedError(f"{expression} need not be a rational number")
         if base == math.inf and exponent:
@@ -422,33 +389,18 @@ class _Rationals(NumberSystem):
             raise UndecidedError(f"{expression} is a root of what is negative")
         return base if base == 0 else _Root.of(base**exponent.numerator, exponent.denominator)
 
-    def least(self, parts: Sequence[Any]) -> Any:
-        return min(parts)
-
-    def largest(self, parts: Sequence[Any]) -> Any:
-        return max(parts)
-
-    def floor(self, expression: sympy.Expr, part: Any) -> Any:
-        return Fraction(math.floor(part))
-
-    def ceiling(self, expression: sympy.Expr, part: Any) -> Any:
-        return Fraction(math.ceil(part))
-
-    def exp(self, part: Any) -> Any:
-        raise UndecidedError("e^x need not be a rational number")
-
-    def log(self, part: Any) -> Any:
-        raise UndecidedError("log x need not be a rational number")
-
     def ordered(self, low: Any, high: Any) -> bool | None:
+        """Return whether low ≤ high."""
         if math.inf in (low, high):
             raise UndecidedError("a side of a comparison divides by 0")
         return bool(low <= high)
 
     def whole(self, part: Any) -> int | None:
+        """Return the whole number that a number is, or None."""
         return int(part) if isinstance(part, Fraction) and part.denominator == 1 else None
 
     def no_rule(self, function: str) -> BoundlabError:
+        """Return the error for what has no rule."""
         return UndecidedError(f"no fraction for {function}")
 
 
@@ -574,17 +526,19 @@ class Formulas:
         return self.values[name].ball() if name in self.values else None
 
 
+def _rational(number: sympy.Expr | None) -> Any:
+    exact = fraction_of(number)
+    return None if exact is None else rational(exact)
+
+
 def scalar(found: sympy.Expr | None) -> Any:
     """Return a SymPy number as a flint rational, or as a rational multiple of √(integer); None if it is neither."""
-    if found is None:
-        return None
-    if found.is_Rational:
-        return _rational(found)
+    exact = _rational(found)
+    if found is None or exact is not None:
+        return exact
     coefficient, rest = found.as_coeff_Mul()
-    square = rest**2
-    if not square.is_Rational:
-        return None
-    return Surd(rational(0), _rational(coefficient), _rational(square))
+    square = _rational(rest**2)
+    return None if square is None else Surd(rational(0), _rational(coefficient), square)
 
 
 # The inequality ≤ between two formulas at rational numbers: decided without rounding, or not at all.

@@ -19,10 +19,31 @@ _MOST_WRITTEN: Final = 2000
 IF: Final = "If"
 
 
-class Signed(sympy.Expr):  # type: ignore[misc]  # SymPy has no types
-    """A real number of which is known what all of some parts are."""
+class OwnPart(sympy.Expr):  # type: ignore[misc]  # SymPy has no types
+    """A part of a formula that SymPy does not have; it is real.
+
+    ``as_text`` is how it is written so that it is read back, ``as_latex`` in LaTeX and ``for_people`` on one line: each
+    with a place for each of its arguments.
+    """
 
     is_real = True
+    as_text: ClassVar[str]
+    as_latex: ClassVar[str]
+    for_people: ClassVar[str]
+
+    def shown(self, form: str, show: Callable[[Any], str]) -> str:
+        """Return it in a form, as a printer shows its arguments."""
+        return form.format(*map(show, self.args))
+
+    def _sympystr(self, printer: Any) -> str:
+        return self.shown(self.as_text, printer._print)
+
+    def _latex(self, printer: Any) -> str:
+        return self.shown(self.as_latex, printer._print)
+
+
+class Signed(OwnPart):
+    """A number of which is known what all of some parts are."""
 
     def parts(self) -> Sequence[Any]:
         """Return what it is one of, or what it is made of without changing these facts."""
@@ -84,6 +105,8 @@ class EntryOf(Signed):
     0
     """
 
+    as_text, as_latex, for_people = "{}[{}]", "{{{}}}_{{{}}}", "{}[{}]"
+
     def __new__(cls, vector: Any, place: Any) -> Any:
         """Return the number where vector and place are known; nan beyond the end."""
         vector, place = sympy.sympify(vector), sympy.sympify(place)
@@ -99,37 +122,25 @@ class EntryOf(Signed):
         vector = self.args[0]
         return vector.args if isinstance(vector, sympy.Tuple) else (vector,)
 
-    def shown(self, show: Callable[[Any], str]) -> tuple[str, str]:
-        """Return vector and place as a printer shows them, the place as formulas count it."""
+    def shown(self, form: str, show: Callable[[Any], str]) -> str:
+        """Return vector and place, the place as formulas count it."""
         vector, place = self.args
-        return show(vector), show(place + getattr(vector, "begins", 0))
-
-    def _sympystr(self, printer: Any) -> str:
-        return "{}[{}]".format(*self.shown(printer._print))
-
-    def _latex(self, printer: Any) -> str:
-        return "{{{}}}_{{{}}}".format(*self.shown(printer._print))
+        return form.format(show(vector), show(place + getattr(vector, "begins", 0)))
 
 
 @final
-class StepAt(sympy.Expr):  # type: ignore[misc]
+class StepAt(OwnPart):
     """The step size of iteration k of the run, α_k: a number once the run's steps are known.
 
     The arguments are the symbol of the step size and k.
     """
 
-    is_real = True
     is_nonnegative = True
+    as_text, as_latex, for_people = "alpha_at({1})", "{{{}}}_{{{}}}", "{}[{}]"
 
     def __new__(cls, step: Any, k: Any) -> Any:
         """Return the step of iteration k."""
         return sympy.Expr.__new__(cls, sympy.sympify(step), sympy.sympify(k))
-
-    def _sympystr(self, printer: Any) -> str:
-        return f"alpha_at({printer._print(self.args[1])})"
-
-    def _latex(self, printer: Any) -> str:
-        return f"{{{printer._print(self.args[0])}}}_{{{printer._print(self.args[1])}}}"
 
 
 class IndexFold(Signed):
@@ -142,6 +153,7 @@ class IndexFold(Signed):
     word: ClassVar[str]
     sign: ClassVar[str]
     latex: ClassVar[str]
+    as_text, for_people = "{word}({}, {}, {}, {})", "{sign}({}, {} = {}…{})"
 
     def __new__(cls, body: Any, index: Any, first: Any, last: Any) -> Any:
         """Make a fold, none of whose terms is computed."""
@@ -256,9 +268,9 @@ class IndexFold(Signed):
             return self, False
         return self.func(body, self.args[1], *(end for end, _ in ends)), True
 
-    def _sympystr(self, printer: Any) -> str:
-        body, index, first, last = self.args
-        return f"{self.word}({printer._print(body)}, {index.plain}, {printer._print(first)}, {printer._print(last)})"
+    def shown(self, form: str, show: Callable[[Any], str]) -> str:
+        """Return it with its word, or its sign."""
+        return form.format(*map(show, self.args), word=self.word, sign=self.sign)
 
     def _latex(self, printer: Any) -> str:
         body, index, first, last = self.args
@@ -338,6 +350,8 @@ class Choice(Signed):
     """
 
     word: ClassVar[str] = IF
+    as_text, for_people = f"{IF}({{}} <= {{}}, {{}}, {{}})", "({2} if {0} ≤ {1}, else {3})"
+    as_latex = r"\left({2}\ \mathrm{{if}}\ {0} \leq {1},\ \mathrm{{else}}\ {3}\right)"
 
     def __new__(cls, low: Any, high: Any, then: Any, otherwise: Any) -> Any:
         """Return the value where numbers decide, or where both are the same."""
@@ -362,14 +376,6 @@ class Choice(Signed):
 
     def _eval_is_integer(self) -> bool | None:
         return self.every("integer")
-
-    def _sympystr(self, printer: Any) -> str:
-        low, high, then, otherwise = map(printer._print, self.args)
-        return f"{IF}({low} <= {high}, {then}, {otherwise})"
-
-    def _latex(self, printer: Any) -> str:
-        low, high, then, otherwise = map(printer._print, self.args)
-        return rf"\left({then}\ \mathrm{{if}}\ {low} \leq {high},\ \mathrm{{else}}\ {otherwise}\right)"
 
 
 FOLDS: Final[dict[str, type[IndexFold]]] = {one.word: one for one in (SumFold, ProdFold, MaxFold, MinFold)}

@@ -361,13 +361,8 @@ class _TreeReader:
         count = len(node.args)
         if count == 0 or (count > 1 and not function.variadic):
             raise self.fail(node, f"{name} takes {'at least ' if function.variadic else ''}one argument, got {count}")
-        parts, before, own = [], len(self.demands), []
-        for argument in node.args:
-            parts.append(self.visit(argument, depth + 1))
-            own.append((parts[-1][0], tuple(self.demands[before:])))
-            if FUNCTIONS[name] is MIN and count > 1:
-                del self.demands[before:]
-        numbers = [value for _, value in parts if value is not None]
+        parts = [self.apart(argument, depth + 1) for argument in node.args]
+        numbers = [value for _, value, _ in parts if value is not None]
         value = None
         if len(numbers) == count:
             try:
@@ -382,11 +377,18 @@ class _TreeReader:
         if not self.symbolic:
             return None, value
         if function is MIN and count > 1:
-            self.demands.extend(least(own))
-        elif name in ("sqrt", "log"):
+            self.demands.extend(least((expression, own) for expression, _, own in parts))
+        else:
+            self.demands.extend(one for _, _, own in parts for one in own)
+        if name in ("sqrt", "log"):
             root = power(parts[0][0], sympy.S.Half, self.source(node.args[0]))
             self.demands.extend(root if name == "sqrt" else logarithm(parts[0][0], self.source(node.args[0])))
-        return self.sound(node, function.symbolic(*(expression for expression, _ in parts))), value
+        return self.sound(node, function.symbolic(*(expression for expression, _, _ in parts))), value
+
+    def apart(self, node: ast.AST, depth: int, **names: FoldIndex) -> tuple[Any, float | None, Demands]:
+        """Return a part, over more names, and what it demands by itself."""
+        inside = replace(self, names={**self.names, **names} if names else self.names, demands=[])
+        return *inside.visit(node, depth), tuple(inside.demands)
 
     def entry(self, node: ast.Subscript, depth: int) -> Any:
         """Read NAME[place]: of a vector, or of the vector NAME_i where NAME is one number."""
@@ -431,16 +433,17 @@ class _TreeReader:
                 raise self.fail(node.args[1], f"the second argument of {name} is its index, a name such as k")
             word = node.args[1].id
             ends = (self.visit(node.args[2], depth + 1)[0], self.visit(node.args[3], depth + 1)[0])
-        if not word[0].isalpha():
-            raise self.fail(node, f"the index of {name} begins with a letter, got {word}")
-        if word in self.names or word in FUNCTIONS or word in NAMES:
-            raise self.fail(node, f"the index {word} of {name} has another meaning here; choose another letter")
-        if not all(end.is_integer for end in ends):
-            raise self.fail(node, f"{name} runs between whole numbers; take a floor")
+        taken = word in self.names or word in FUNCTIONS or word in NAMES
+        for wrong, right in (
+            (not word[0].isalpha(), f"the index of {name} begins with a letter, got {word}"),
+            (taken, f"the index {word} of {name} has another meaning here; choose another letter"),
+            (not all(end.is_integer for end in ends), f"{name} runs between whole numbers; take a floor"),
+        ):
+            if wrong:
+                raise self.fail(node, right)
         index = FoldIndex.named(word, ends[0])
-        inside = replace(self, names={**self.names, word: index}, demands=[])
-        body = inside.visit(node.args[0], depth + 1)[0]
-        self.demands.extend(everywhere(tuple(inside.demands), index, *ends))
+        body, _, inside = self.apart(node.args[0], depth + 1, **{word: index})
+        self.demands.extend(everywhere(inside, index, *ends))
         found = (FOLDS | OVER_CLIENTS)[name](body, index, *ends)
         if found.depth > MOST_DEPTH:
             raise self.fail(node, f"more than {MOST_DEPTH} of {name} and its like stand in one another")
@@ -455,14 +458,11 @@ class _TreeReader:
         if node.keywords or len(node.args) != _CHOICE or not isinstance(test, ast.Compare) or order not in _ORDERS:
             raise self.fail(node, f"{IF} takes a comparison and two values, as in {IF}(k < 10, 1/L, 2/(mu*(k + 1)))")
         sides = [self.visit(side, depth + 1)[0] for side in (test.left, test.comparators[0])]
-        branches = []
-        for value in node.args[1:]:
-            inside = replace(self, demands=[])
-            branches.append((inside.visit(value, depth + 1)[0], tuple(inside.demands)))
+        branches = [self.apart(value, depth + 1) for value in node.args[1:]]
         # a < b is the contrary of b <= a, and a >= b is b <= a.
         turned, contrary = order in (ast.Lt, ast.GtE), order in (ast.Lt, ast.Gt)
         low, high = reversed(sides) if turned else sides
-        (then, own), (otherwise, others) = reversed(branches) if contrary else branches
+        (then, _, own), (otherwise, _, others) = reversed(branches) if contrary else branches
         self.demands.extend(where(low, high, own, others))
         return self.sound(node, Choice(low, high, then, otherwise))
 

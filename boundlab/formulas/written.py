@@ -132,18 +132,8 @@ class _Printer(StrPrinter):  # type: ignore[misc]  # SymPy has no types
     def _print_FoldIndex(self, expr: Any) -> str:  # noqa: N802
         return str(expr.plain)
 
-    def _print_EntryOf(self, expr: Any) -> str:  # noqa: N802
-        return "{}[{}]".format(*expr.shown(self._print))
-
-    def _print_Choice(self, expr: Any) -> str:  # noqa: N802
-        return "({2} if {0} ≤ {1}, else {3})".format(*map(self._print, expr.args))
-
-    def _print_StepAt(self, expr: Any) -> str:  # noqa: N802
-        return "{}[{}]".format(*map(self._print, expr.args))
-
-    def _print_IndexFold(self, expr: Any) -> str:  # noqa: N802
-        body, index, first, last = map(self._print, expr.args)
-        return f"{expr.sign}({body}, {index} = {first}…{last})"
+    def _print_OwnPart(self, expr: Any) -> str:  # noqa: N802
+        return str(expr.shown(expr.for_people, self._print))
 
     def _print_Exp1(self, expr: Any) -> str:  # noqa: N802
         return "exp(1)"

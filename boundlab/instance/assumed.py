@@ -15,7 +15,7 @@ import sympy
 from boundlab.arithmetic.combination import combination, proves
 from boundlab.arithmetic.numbers import START_BITS, digits, float_ends
 from boundlab.errors import AssumptionError, CertificateError, SpecError, SymbolError
-from boundlab.formulas.enclose import Formulas
+from boundlab.formulas.enclose import Formulas, fraction_of
 from boundlab.formulas.symbols import SymbolInfo
 from boundlab.instance.readings import AtEveryX, SymbolValue, formulas_at
 from boundlab.metrics import Proved
@@ -172,11 +172,8 @@ def _best(
 
 def _fractions(rules: Mapping[str, sympy.Expr], formulas: Formulas) -> dict[str, Fraction] | None:
     """Return coefficients as fractions, or None where one is not known so."""
-    exact = {quantity: formulas.exact(rule) for quantity, rule in rules.items()}
-    known = {
-        name: Fraction(int(one.p), int(one.q)) for name, one in exact.items() if one is not None and one.is_Rational
-    }
-    return known if len(known) == len(exact) else None
+    known = {name: found for name, rule in rules.items() if (found := fraction_of(formulas.exact(rule))) is not None}
+    return known if len(known) == len(rules) else None
 
 
 def _inside(value: Fraction, info: SymbolInfo) -> float | None:

@@ -17,7 +17,7 @@ from boundlab.assumptions import FIXED_TIMES
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, BoundlabError, InfiniteError, SilentError, SpecError, UndecidedError
 from boundlab.events import Events
-from boundlab.formulas.enclose import Formulas, KnownNumber, Number, at_most
+from boundlab.formulas.enclose import Formulas, KnownNumber, Number, at_most, fraction_of
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.applicability import applying, check, defined, deviations, looked_at, require_steps
 from boundlab.instance.readings import (
@@ -190,8 +190,8 @@ def _ends_within(plan: "Plan", time: float) -> bool:
 def _number(value: Any, name: str, plan: "Plan") -> Number:
     if np.ndim(value):
         return tuple(map(Fraction, np.asarray(value).tolist()))
-    exact = known_number(float(value), rounded=name in plan.measured).exact
-    return Fraction(int(exact.p), int(exact.q)) if exact is not None else Fraction(float(value))
+    known = fraction_of(known_number(float(value), rounded=name in plan.measured).exact)
+    return Fraction(float(value)) if known is None else known
 
 
 # At which numbers of iterations a theorem is compared: where it speaks, from the first such number on.
@@ -637,8 +637,12 @@ def _known(
         values |= {"chi2": problem.n * float(((share - 1.0 / problem.n) ** 2).sum()), "pi_max": float(share.max())}
     if FIXED_TIMES in theorem.core.assumed:
         values |= compute_times(delays)
-    each = [one.name for one in theorem.core.symbols if one.vector and one.role != "schedule"]
-    values |= by_client(problem, (*each, *theorem.bound.replacements()))
+    each = [
+        one.name
+        for one in map(theorem.symbols.__getitem__, theorem.core.symbols)
+        if one.vector and one.role != "schedule"
+    ]
+    values |= by_client(problem, (*each, *theorem.bound.replaces))
     for name in each:
         if name not in values and name in theorem.inputs(values):
             raise AssumptionError(

@@ -24,7 +24,7 @@ from boundlab.case import as_json
 from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.assignments import arrival_statistics, of_arrivals
-from boundlab.formulas.enclose import Formulas, KnownNumber, known_value
+from boundlab.formulas.enclose import Formulas, KnownNumber, fraction_of, known_value
 from boundlab.formulas.symbols import Side, SymbolInfo
 from boundlab.formulas.written import written
 from boundlab.metrics import Enclosure, Metric, metric, range_of, terms_of, valued
@@ -423,8 +423,8 @@ class Sources:
         if name in self.problem.claims():
             return self._claimed(name, as_json(self.yours.get(name, used.get(name, derived.get(name)))))
         if name in self.certified:
-            whose: Origin = "yours" if name in self.yours else "problem"
-            return SymbolValue(name, as_json(used[name]), theorem.symbols[name].side, whose, self.certified[name])
+            said: Origin = "yours" if name in self.yours else "problem"
+            return SymbolValue(name, as_json(used[name]), theorem.symbols[name].side, said, self.certified[name])
         if name in self.yours:
             return self._of_user(name, derived)
         value = as_json(used[name] if name in used else derived[name])
@@ -438,25 +438,30 @@ class Sources:
             return SymbolValue(name, value, constant.side, "problem", constant.how)
         if name in theorem.step:
             return SymbolValue(name, value, "exact", "theorem", f"the step size is {_step_in_words(theorem, name)}")
-        if name == SECONDS:
-            return SymbolValue(name, value, "exact", "theorem", "its definition: the run goes so long")
-        if name == "n":
-            return SymbolValue(name, value, "exact", "problem", "number of clients")
+        if name in self._of_run:
+            side, whose, how = self._of_run[name]
+            return SymbolValue(name, value, side, whose, how)
         info = theorem.symbols[name]
         if info.vector and info.role != "schedule":
             limit = {"upper": "from above", "lower": "from below"}[info.side]
             return SymbolValue(name, value, info.side, "problem", f"of each client, {limit}")
         if info.vector and name in assumption(FIXED_TIMES).defines:
             return SymbolValue(name, value, info.side, "delays", "of each update, rounded up")
-        if name == theorem.horizon_symbol:
-            return SymbolValue(name, value, "exact", "run", "the horizon")
-        if name in theorem.core.read_as.values():
-            return SymbolValue(name, value, "exact", "run", "an option of the algorithm")
-        if name == "N":
-            return SymbolValue(name, value, "any", "run", "the power of 2 with the smallest bound")
         if name in self.scheduled and name not in self.measured:
             return self._of_tape(name, value)
         return SymbolValue(name, value, "exact", "delays", self.delays.how_rates)
+
+    @cached_property
+    def _of_run(self) -> dict[str, tuple[Side, Origin, str]]:
+        """Side, origin and words of what theorem and run decide by themselves."""
+        option: tuple[Side, Origin, str] = ("exact", "run", "an option of the algorithm")
+        return {
+            "N": ("any", "run", "the power of 2 with the smallest bound"),
+            **dict.fromkeys(self.theorem.core.read_as.values(), option),
+            self.theorem.horizon_symbol: ("exact", "run", "the horizon"),
+            "n": ("exact", "problem", "number of clients"),
+            SECONDS: ("exact", "theorem", "its definition: the run goes so long"),
+        }
 
     def _claimed(self, name: str, value: Any) -> SymbolValue:
         said = self.problem.claims()[name]
@@ -483,7 +488,7 @@ class Sources:
     def _of_user(self, name: str, derived: Mapping[str, Any]) -> SymbolValue:
         theorem, given = self.theorem, self.yours[name]
         info = theorem.symbols[name]
-        if name in theorem.step or name in theorem.bound.replacements() or info.side == "any":
+        if name in theorem.step or name in theorem.bound.replaces or info.side == "any":
             return SymbolValue(name, given, "any", "yours", "a choice: the theorem holds for each")
         known = self._determined()
         if name in known:
@@ -576,7 +581,7 @@ def right_sides(
         return Enclosure.unproved([float(theorem.evaluate(one).total) for one in values])
     if not theorem.bound.closed:
         return _iterated(theorem, values)
-    total, known = sympy.Add(*theorem.bound.expressions().values()), dict[Any, tuple[float, float, float]]()
+    total, known = sympy.Add(*theorem.bound.terms.values()), dict[Any, tuple[float, float, float]]()
     ends = []
     for one in values:
         key = tuple(sorted((name, np.asarray(value).tobytes()) for name, value in one.items()))
@@ -611,8 +616,7 @@ def left_side(theorem: Theorem, formulas: Callable[[], Formulas], horizon: int) 
     known = formulas()
 
     def value(name: str) -> Fraction | None:
-        found = known.exact(theorem.symbols[name].symbol)
-        return Fraction(int(found.p), int(found.q)) if found is not None and found.is_Rational else None
+        return fraction_of(known.exact(theorem.symbols[name].symbol))
 
     return valued(theorem.left, functools.cache(value), horizon, theorem.id)
 

@@ -486,22 +486,35 @@ def compose(
     >>> compose("gap", "average", weights=INDEX["K"] + 1).expectation
     'E f(x̄_K) − f*, x̄_K the average of x_s,k for k = 0 … K - 1, weights k + 1'
     """
-    if quantity not in QUANTITIES or over not in KINDS:
-        known = f"{', '.join(QUANTITIES)} over {', '.join(KINDS)}"
-        raise SpecError(f"a left side is one of {known}; got {quantity!r} over {over!r}")
-    if over == "last" and not (begin is end is weights is None):
-        raise SpecError("a left side over last is about one iterate: it has no from, to or weights")
-    if over in SMALLEST[:2] and weights is not None:
-        raise SpecError(f"the best iterate has no weights: a left side over {over} has from and to alone")
-    if weights is not None and not weights.free_symbols and not weights.is_positive:
-        raise SpecError(f"all models have the weight {weights}; weights are positive, or left out where all are alike")
+    known = f"{', '.join(QUANTITIES)} over {', '.join(KINDS)}"
+    same = None if weights is None or weights.free_symbols else weights
+    for wrong, right in (
+        (
+            quantity not in QUANTITIES or over not in KINDS,
+            f"a left side is one of {known}; got {quantity!r} over {over!r}",
+        ),
+        (
+            over == "last" and not (begin is end is weights is None),
+            "a left side over last is about one iterate: it has no from, to or weights",
+        ),
+        (
+            over in SMALLEST[:2] and weights is not None,
+            f"the best iterate has no weights: a left side over {over} has from and to alone",
+        ),
+        (
+            same is not None and not same.is_positive,
+            f"all models have the weight {weights}; weights are positive, or left out where all are alike",
+        ),
+    ):
+        if wrong:
+            raise SpecError(right)
     kind = QUANTITIES[quantity]
     found = Range(over, sympy.S.Zero, sympy.S.Zero, weights, counter)
     found = replace(
         found,
         begin=sympy.S.Zero if begin is None else sympy.sympify(begin),
         end=found.horizon - 1 if end is None else sympy.sympify(end),
-        weights=None if weights is None or not weights.free_symbols else weights,
+        weights=weights if same is None else None,
     )
     if over == BEST_MEAN and not found.running:
         raise SpecError("the means up to each horizon have one from, the same weights, and to = T or T - 1 (K, K - 1)")
@@ -531,37 +544,53 @@ def _metric(kind: Quantity, over: Over, found: Range) -> Metric:
     K, words, name = found.counter, found.words(), kind.name.lower()
     (said, tex), k = kind.at("{}", "{}"), str(INDEX[K])
     at, average, single = said.format(f"x_s,{k}"), said.format(f"x̄_{K}"), said.format(f"x̄_{k}")
-    span = f"{INDEX[K]} = {found.begin} … {found.end}"
+    span = f"{k} = {found.begin} … {found.end}"
+    until = f"{k} = {found.begin} … j" + ("" if found.closed else " - 1")
+    span_tex, until_tex = (one.replace("…", r"\dots") for one in (span, until))
     weight = "" if found.weights is None else f", weights {found.weights}"
     share = "" if found.weights is None else rf"\left({sympy.latex(found.weights)}\right)"
-    total = rf"\sum_{{{INDEX[K]}={sympy.latex(found.begin)}}}^{{{sympy.latex(found.end)}}}"
+    total = rf"\sum_{{{k}={sympy.latex(found.begin)}}}^{{{sympy.latex(found.end)}}}"
     each = tex.format(f"x_{{s,{k}}}")
-    match found.kind:
-        case "last":
-            label, text, single = f"{name} of the last iterate", f"E {said.format(f'x_s,{K}')}", at
-            latex = rf"\mathbb{{E}}\,{tex.format(f'x_{{s,{K}}}')}"
-        case "average":
-            label = f"{name} of a weighted average"
-            text = f"E {average}, x̄_{K} the average of x_s,{k} for {span}{weight}"
-            sums = rf"{total} {share} x_{{s,{k}}} \,/\, {total} {share or 1}"
-            latex = rf"\mathbb{{E}}\,{tex.format(sums)}"
-        case "mean":
-            label, single = f"weighted mean of the {name}", f"mean of {at}{words}"
-            text = f"mean of E[{at}] for {span}{weight}"
-            latex = rf"\frac{{{total} {share} \mathbb{{E}}\left[{each}\right]}}{{{total} {share or 1}}}"
-        case "best-mean":
-            label, single = f"smallest expected mean of the {name}", f"min of the means of {at}{words}"
-            each_span = f"{INDEX[K]} = {found.begin} … j" + ("" if found.closed else " - 1")
-            text = f"min over j ≤ {K} of the mean of E[{at}] for {each_span}{weight}"
-            latex = rf"\min_{{j\le {K}}} \text{{mean}}_{{{each_span.replace('…', chr(92) + 'dots')}}} {share} "
-            latex += rf"\mathbb{{E}}\,{each}"
-        case "best-expected":
-            label, single = f"smallest expected {name}", f"min E[{at}]"
-            text = f"min of E[{at}] for {span}"
-            latex = rf"\min_{{{span.replace('…', chr(92) + 'dots')}}} \mathbb{{E}}\,{each}"
-        case _:
-            label, single = f"{name} of the best iterate", f"min {at}"
-            text = f"E min[{at}] for {span}"
-            latex = rf"\mathbb{{E}}\,\min_{{{span.replace('…', chr(92) + 'dots')}}} {each}"
+    sums = rf"{total} {share} x_{{s,{k}}} \,/\, {total} {share or 1}"
+    # Label, left side as text, what one run shows, and LaTeX.
+    table: dict[Kind, tuple[str, str, str, str]] = {
+        "last": (
+            f"{name} of the last iterate",
+            f"E {said.format(f'x_s,{K}')}",
+            at,
+            rf"\mathbb{{E}}\,{tex.format(f'x_{{s,{K}}}')}",
+        ),
+        "average": (
+            f"{name} of a weighted average",
+            f"E {average}, x̄_{K} the average of x_s,{k} for {span}{weight}",
+            single,
+            rf"\mathbb{{E}}\,{tex.format(sums)}",
+        ),
+        "mean": (
+            f"weighted mean of the {name}",
+            f"mean of E[{at}] for {span}{weight}",
+            f"mean of {at}{words}",
+            rf"\frac{{{total} {share} \mathbb{{E}}\left[{each}\right]}}{{{total} {share or 1}}}",
+        ),
+        "best-mean": (
+            f"smallest expected mean of the {name}",
+            f"min over j ≤ {K} of the mean of E[{at}] for {until}{weight}",
+            f"min of the means of {at}{words}",
+            rf"\min_{{j\le {K}}} \text{{mean}}_{{{until_tex}}} {share} \mathbb{{E}}\,{each}",
+        ),
+        "best-expected": (
+            f"smallest expected {name}",
+            f"min of E[{at}] for {span}",
+            f"min E[{at}]",
+            rf"\min_{{{span_tex}}} \mathbb{{E}}\,{each}",
+        ),
+        "best": (
+            f"{name} of the best iterate",
+            f"E min[{at}] for {span}",
+            f"min {at}",
+            rf"\mathbb{{E}}\,\min_{{{span_tex}}} {each}",
+        ),
+    }
+    label, text, single, latex = table[found.kind]
     identity = f"{name} over {found.kind}{words}, index {INDICES[K]}"
     return Metric(identity, label, single, text, latex, kind, over, K)

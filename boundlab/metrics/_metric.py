@@ -390,14 +390,10 @@ class Metric:
         SpecError
             If the quantity is no such form.
         """
-        match self._alone:
-            case Quantity.DISTANCE:
-                return np.einsum("cii->", second)
-            case Quantity.GAP:
-                return np.einsum("cij,cij->", hessian / 2, second)
-            case Quantity.SLOPE:
-                return np.einsum("cij,cij->", hessian @ hessian, second)
-        raise SpecError(f"{self.id} is no quadratic form of the distance to x*")
+        if self._alone is Quantity.DISTANCE:
+            return np.einsum("cii->", second)
+        weight = hessian @ hessian if self.quantity is Quantity.SLOPE else self.of_matrix(None, hessian)
+        return np.einsum("cij,cij->", weight, second)
 
 
 BUILT_IN: tuple[Metric, ...] = (

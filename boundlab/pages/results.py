@@ -71,7 +71,7 @@ def _up_to_each(plan: "Plan") -> str:
     """Return which symbols have another value in each line of the table."""
     theorem = plan.theorem
     steps = theorem.read_by({str(symbol) for one in theorem.step.values() for symbol in one.free_symbols})
-    terms = (*theorem.bound.expressions().values(), *theorem.definitions.values())
+    terms = (*theorem.bound.terms.values(), *theorem.definitions.values())
     read = {str(symbol) for one in terms for symbol in one.free_symbols} - steps  # a step is that of the whole run
     names = [one.name for one in plan.symbols if one.origin == "tape" and one.name in read]
     if not names or len(plan.ks) < 2:

@@ -148,12 +148,12 @@ class Wording:
         if self._theorem.shape:
             same = ", ".join(self._theorem.growth)
             return "shape of the printed O(·), constants unknown" + (f", the same for all {same}" if same else "")
-        return "bound" if len(self._theorem.bound.expressions()) < 2 else "bound, the sum of"
+        return "bound" if len(self._theorem.bound.terms) < 2 else "bound, the sum of"
 
     def bound(self) -> list[str]:
         """Return the terms, or what is iterated in their place."""
         bound = self._theorem.bound
-        terms = [("" if name == "bound" else f"{name}: ", term) for name, term in bound.expressions().items()]
+        terms = [("" if name == "bound" else f"{name}: ", term) for name, term in bound.terms.items()]
         recursion = bound.as_dict()["recursion"]
         return [f"{name}{self._text(term)}" for name, term in terms] + ([recursion] if recursion else [])
 

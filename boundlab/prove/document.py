@@ -232,7 +232,7 @@ def _matching(setting: Setting, fact: Fact) -> Fact:
 
 def statement(setting: Setting, context: Context, *, short: bool = False) -> Claim:
     """Return what the theorem says, in the setting's terms; Max and Min as they are in this case."""
-    terms = setting.theorem.bound.expressions().values()
+    terms = setting.theorem.bound.terms.values()
     return setting.metric() <= expr(sum((setting.formula(term, context, short=short) for term in terms), ZERO))
 
 

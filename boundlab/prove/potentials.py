@@ -288,7 +288,7 @@ def written_by(*words: str) -> Callable[[Proof], None]:
 
 
 def _terms(s: Any) -> list[Scalar]:
-    return [s.formula(one) for one in s.theorem.bound.expressions().values()]
+    return [s.formula(one) for one in s.theorem.bound.terms.values()]
 
 
 GIVEN: Final[Mapping[str, Callable[[Iteration, Scalar], list[Fact]]]] = MappingProxyType(
@@ -384,7 +384,7 @@ def _at_the_best_step(proof: Proof, of: Iteration, given: str) -> None:
 
 def _rooted(theorem: Theorem) -> tuple[sympy.Expr, sympy.Expr]:
     """Return a bound, and the product of the square roots in it."""
-    bound = sympy.Add(*theorem.bound.expressions().values())
+    bound = sympy.Add(*theorem.bound.terms.values())
     factors = [one for one in sympy.Mul.make_args(bound) if one.is_Pow and one.exp.is_Rational and one.exp.q == 2]
     return bound, sympy.Mul(*factors)
 
@@ -424,7 +424,7 @@ def _last_of_two(proof: Proof, of: Iteration, base: str, given: str) -> None:
     """V(k) = ‖d_k‖² + a(k)·gap + b(k)·‖∇f‖²: what a and b are at T follows from ‖d − c·∇f‖² ≥ 0 and the bound."""
     s, k = of.s, of.s.k
     horizon = s.theorem.symbols[s.theorem.horizon_symbol].symbol
-    bound = sympy.Add(*s.theorem.bound.expressions().values())
+    bound = sympy.Add(*s.theorem.bound.terms.values())
     p = sympy.expand(sympy.cancel(s.theorem.symbols["R"].symbol ** 2 / bound))
     if base != "distance" or not p.is_polynomial(horizon):
         raise ProofError("the bound is no R²/p(T)")
@@ -459,7 +459,7 @@ def _powers(theorem: Theorem) -> list[tuple[sympy.Expr, int]]:
     horizon = theorem.symbols[theorem.horizon_symbol].symbol
     found = {
         (one.base, one.exp / horizon)
-        for term in theorem.bound.expressions().values()
+        for term in theorem.bound.terms.values()
         for one in term.atoms(sympy.Pow)
         if horizon in one.exp.free_symbols
     }
@@ -472,7 +472,7 @@ def _contraction(proof: Proof, of: Iteration, base: str, given: str) -> None:
     if len(powers) != 1 or s.theorem.metric not in ("gap", "squared-distance"):
         raise ProofError("contraction does not apply: the bound is not geometric, S·ρ^T + N·(1 − ρ^T)")
     (q, often), horizon = powers[0], s.theorem.symbols[s.theorem.horizon_symbol].symbol
-    bound = sympy.Add(*s.theorem.bound.expressions().values())
+    bound = sympy.Add(*s.theorem.bound.terms.values())
     rho = sympy.Dummy("rho")
     in_rho = sympy.expand(bound.subs(q ** (often * horizon), rho))
     if horizon in in_rho.free_symbols or in_rho.coeff(rho, 0).has(rho):

@@ -418,7 +418,7 @@ def _text(t: Theorem) -> None:
     fields = t.as_dict()
     table = {name: info.symbol for name, info in t.symbols.items()}
     texts = {**fields["terms"], **fields["definitions"]}
-    for name, expression in {**t.bound.expressions(), **t.rules()}.items():
+    for name, expression in {**t.bound.terms, **t.rules()}.items():
         with about(f"{name} = {texts[name]} is not read back"):
             again = parse(texts[name], table, name)
         same = again == expression or (again - expression).equals(0) is not False

@@ -72,7 +72,7 @@ def load_theorem(name_or_path: str | Path) -> Theorem:
     """
     name = str(name_or_path)
     if (path := named_file(name, ".toml")) is not None:
-        from boundlab.theorems._toml import read_theorem
+        from boundlab.theorems.record import read_theorem
 
         return read_theorem(path)
     if closest(Path(name).suffix, (".toml",)) and find("theorems", name) is None:

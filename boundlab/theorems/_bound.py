@@ -33,17 +33,9 @@ class Bound(ABC):
         """True if the bound is in closed form."""
         return True
 
-    def expressions(self) -> Mapping[str, sympy.Expr]:
-        """Return the named terms of a closed form; none where there is no closed form."""
-        return self.terms
-
     def reads(self, given: frozenset[str]) -> tuple[str, ...]:
         """Return the symbols that it reads beside those of its expressions, when those of ``given`` are set."""
         return ()
-
-    def replacements(self) -> Mapping[str, tuple[str, ...]]:
-        """Return the symbols that may be given in place of others."""
-        return self.replaces
 
     @abstractmethod
     def terms_at(
@@ -73,12 +65,12 @@ class Bound(ABC):
 
     def gone(self, given: frozenset[str]) -> frozenset[str]:
         """Return the symbols that those of ``given`` replace."""
-        return frozenset(old for new, olds in self.replacements().items() if new in given for old in olds)
+        return frozenset(old for new, olds in self.replaces.items() if new in given for old in olds)
 
     def instead(self, names: Iterable[str], given: frozenset[str]) -> tuple[str, ...]:
         """Return the names, with what replaces some of them in their place."""
         asked, gone = tuple(names), self.gone(given)
-        added = (new for new, olds in self.replacements().items() if new in given and set(olds) & set(asked))
+        added = (new for new, olds in self.replaces.items() if new in given and set(olds) & set(asked))
         return (*(name for name in asked if name not in gone), *added)
 
 

@@ -25,7 +25,7 @@ from boundlab.options import Options, nearest
 from boundlab.randomness import Floats
 from boundlab.registry import find, lookup
 from boundlab.theorems._bound import Condition, Evaluation
-from boundlab.theorems._statement import ANY, EACH, MEAN, OTHERS, Statement, once
+from boundlab.theorems._statement import ANY, EACH, MEAN, OTHERS, Statement, expanded, once
 
 # The options of a statement's algorithm, each with how the statement reads it: elaborated here and nowhere else.
 
@@ -369,67 +369,6 @@ def _undefined(
     return (SilentError if silent else AssumptionError)(f"{theorem.id}: {what} {one.fails}{part} at {numbers}{advice}")
 
 
-def expanded(given: Iterable[str]) -> frozenset[str]:
-    """Return the names, with those that follow from p, or from rates and lambda_s."""
-    names = frozenset(given)
-    if "rates" in names and "lambda_s" in names:
-        names |= {"p"}
-    return names | {"n", "p_s", "p_min", "qbar"} if "p" in names else names
-
-
-@once(4096)
-def needs(theorem: Statement, known: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the base symbols, and the defined ones in the order of computation, where some have values."""
-    defining = theorem.defining()
-    absent = theorem.bound.gone(known)
-    base: dict[str, None] = {}
-    order: dict[str, None] = {}
-
-    def visit(name: str) -> None:
-        if name in base or name in order:
-            return
-        if name in known or name not in defining:
-            base[name] = None
-            return
-        for other in sorted(theorem.reads(defining[name])):
-            visit(other)
-        order[name] = None
-
-    for expression in theorem.expressions():
-        if not names_of(expression) & absent:
-            for name in sorted(theorem.reads(expression)):
-                visit(name)
-    for name in theorem.bound.reads(known):
-        visit(name)
-    more = theorem.left_reads | theorem.rule_reads | theorem.assume_reads
-    for name in (*theorem.step, *sorted(more)):
-        if name not in absent:
-            visit(name)
-    if not theorem.bound.closed:
-        base[theorem.horizon_symbol] = None
-    return tuple(base), tuple(order)
-
-
-def inputs(theorem: Statement, given: Iterable[str]) -> tuple[str, ...]:
-    """Return the symbols that need a value when those of ``given`` are set, in the order of the table."""
-    return _inputs(theorem, expanded(given))
-
-
-@once(4096)
-def _inputs(theorem: Statement, given: frozenset[str]) -> tuple[str, ...]:
-    base, _ = needs(theorem, given)
-    place = {name: position for position, name in enumerate(theorem.symbols)}
-    return tuple(sorted(base, key=place.__getitem__))
-
-
-def rules(theorem: Statement) -> dict[str, sympy.Expr]:
-    """Return the defined symbols that the statement uses, each by the ones after it."""
-    _, order = needs(theorem, frozenset())
-    defining = theorem.defining()
-    own = () if "c" in theorem.step else tuple(theorem.step)
-    return {name: defining[name] for name in reversed(order) if name not in own}
-
-
 def missing(theorem: Statement, names: Sequence[str], known: Mapping[str, Any]) -> SymbolError:
     """Return the error for symbols that have no value: what they are, and of several all at once."""
     if len(names) > 1:
@@ -440,7 +379,7 @@ def missing(theorem: Statement, names: Sequence[str], known: Mapping[str, Any]) 
     (name,) = names
     if name in ("K", "T") and name != (counted := theorem.horizon_symbol):
         return SymbolError(f"{theorem.id} reads {name}, and its left side counts {counted}; write {counted}")
-    wrong = [other for other in known if other not in inputs(theorem, known)]
+    wrong = [other for other in known if other not in theorem.inputs(known)]
     close = nearest(name, wrong) if wrong else ""
     hint = f"; {close}" if close.startswith("did") and "p" not in known else ""
     return SymbolError(f"{theorem.id} needs {name}: {theorem.symbols[name].describe()}; set {name}=…{hint}")
@@ -448,13 +387,13 @@ def missing(theorem: Statement, names: Sequence[str], known: Mapping[str, Any]) 
 
 def derive(theorem: Statement, known: Mapping[str, Any], goals: Iterable[str] | None, first: int) -> dict[str, Floats]:
     """Check the base symbols and compute the defined ones (those that ``goals`` need, or all)."""
-    base, order = needs(theorem, frozenset(known))
+    base, order = theorem.needs(frozenset(known))
     defining = theorem.defining()
     if goals is not None:
         wanted = theorem.read_by(goals, known)
         base, order = (tuple(name for name in part if name in wanted) for part in (base, order))
     found: dict[str, Floats] = {}
-    if lacking := [name for name in inputs(theorem, known) if name in base and name not in known]:
+    if lacking := [name for name in theorem.inputs(known) if name in base and name not in known]:
         raise missing(theorem, lacking, known)
     for name in base:
         if name == theorem.horizon_symbol and first == 0:
@@ -486,14 +425,14 @@ def evaluated(theorem: Statement, known: Mapping[str, Any], first: int, *, exact
         As :meth:`Theorem.evaluate`.
     """
     found = derive(theorem, known, None, first)
-    base, order = needs(theorem, frozenset(known))
+    base, order = theorem.needs(frozenset(known))
     absent = theorem.bound.gone(frozenset(known))
     for condition in theorem.conditions:
         if not (names_of(condition.quantity) | names_of(condition.limit)) & absent:
             for side in (condition.quantity, condition.limit):
                 require_defined(theorem, f"the condition {condition.statement}", side, found, base)
             require(theorem, condition, found, base, exactly=exactly)
-    for name, term in theorem.bound.expressions().items():
+    for name, term in theorem.bound.terms.items():
         require_defined(theorem, f"the term {name}", term, found, base)
     terms = {
         name: _sound(theorem, words, value, found)
@@ -700,7 +639,7 @@ def _of_schedule(theorem: Statement) -> tuple[str, ...]:
     known = [known_assumptions.assumption(name) for name in known_assumptions.with_implied(theorem.assumptions)]
     said = {name for one in known if one.by_construction for name in one.defines}
     decided = having("schedule", symbols=theorem.symbols) - {*known_assumptions.assumption("iid-events").defines}
-    return tuple(sorted((said | {*inputs(theorem, ()), *theorem.settable}) & decided))
+    return tuple(sorted((said | {*theorem.inputs(), *theorem.settable}) & decided))
 
 
 def _possible(theorem: Statement, algorithm: Algorithm[Any], options: Iterable[Option], draw: Draw) -> bool:

@@ -89,6 +89,14 @@ def once(
     return of
 
 
+def expanded(given: Iterable[str]) -> frozenset[str]:
+    """Return the names, with those that follow from p, or from rates and lambda_s."""
+    names = frozenset(given)
+    if "rates" in names and "lambda_s" in names:
+        names |= {"p"}
+    return names | {"n", "p_s", "p_min", "qbar"} if "p" in names else names
+
+
 @once(8192)
 def read_by(theorem: Any, names: frozenset[str], known: frozenset[str]) -> frozenset[str]:
     """Return names and all that their definitions use."""
@@ -370,15 +378,17 @@ def require_clock(
     SpecError
         If not.
     """
-    if FIXED_TIMES not in assumptions:
-        raise SpecError(f"{name}: a statement in seconds assumes {FIXED_TIMES}; name it under assumptions")
-    if larger:
-        raise SpecError(f"{name}: generous and growth are for bounds of updates, not for {SECONDS}; leave them out")
-    if fixed or counter in read:
-        raise SpecError(
-            f"{name}: {counter} is read off the run, the updates within {SECONDS}: no step, bound, condition, "
-            f"definition or weight reads it; say {SECONDS} in its place"
-        )
+    for wrong, right in (
+        (FIXED_TIMES not in assumptions, f"a statement in seconds assumes {FIXED_TIMES}; name it under assumptions"),
+        (larger, f"generous and growth are for bounds of updates, not for {SECONDS}; leave them out"),
+        (
+            fixed or counter in read,
+            f"{counter} is read off the run, the updates within {SECONDS}: no step, bound, condition, "
+            f"definition or weight reads it; say {SECONDS} in its place",
+        ),
+    ):
+        if wrong:
+            raise SpecError(f"{name}: {right}")
 
 
 ANY: Final = "any"
@@ -600,15 +610,22 @@ class Statement:
 
     def _check_links(self) -> None:
         """Make sure that what stands beside the claim fits it."""
-        if self.refuted_by and (self.shape or not self.refuted_by.endswith(".json")):
-            right = "empty, since a shape has unknown constants" if self.shape else "the path of a case file, ….json"
-            raise SpecError(f"{self.id}: refuted_by must be {right}; got {self.refuted_by!r}")
-        if self.id in self.repaired_by or len(set(self.repaired_by)) < len(self.repaired_by):
-            raise SpecError(f"{self.id}: repaired_by must name other theorems, each once; got {list(self.repaired_by)}")
-        if "#" in self.page:
-            raise SpecError(f"{self.id}: page must be a page without an anchor, got {self.page!r}; see proof")
-        if self.proof and not re.fullmatch(r"[^#]+#[^#]+", self.proof):
-            raise SpecError(f"{self.id}: proof must be a page with an anchor, page.md#anchor; got {self.proof!r}")
+        case = "empty, since a shape has unknown constants" if self.shape else "the path of a case file, ….json"
+        twice = self.id in self.repaired_by or len(set(self.repaired_by)) < len(self.repaired_by)
+        for wrong, right in (
+            (
+                self.refuted_by and (self.shape or not self.refuted_by.endswith(".json")),
+                f"refuted_by must be {case}; got {self.refuted_by!r}",
+            ),
+            (twice, f"repaired_by must name other theorems, each once; got {list(self.repaired_by)}"),
+            ("#" in self.page, f"page must be a page without an anchor, got {self.page!r}; see proof"),
+            (
+                self.proof and not re.fullmatch(r"[^#]+#[^#]+", self.proof),
+                f"proof must be a page with an anchor, page.md#anchor; got {self.proof!r}",
+            ),
+        ):
+            if wrong:
+                raise SpecError(f"{self.id}: {right}")
         read = self.read | set(self.parameters.values())
         for name, letter in self.letters.items():
             lookup(name, self.symbols)
@@ -667,6 +684,56 @@ class Statement:
         own = self.left_reads | self.rule_reads | self.assume_reads
         found = {*own, *(name for one in self.expressions() for name in self.reads(one))}
         return self.read_by({*found, *self.bound.reads(frozenset()), *self.step})
+
+    @once(4096)
+    def needs(self, known: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the base symbols, and the defined ones in the order of computation, where some have values."""
+        defining = self.defining()
+        absent = self.bound.gone(known)
+        base: dict[str, None] = {}
+        order: dict[str, None] = {}
+
+        def visit(name: str) -> None:
+            if name in base or name in order:
+                return
+            if name in known or name not in defining:
+                base[name] = None
+                return
+            for other in sorted(self.reads(defining[name])):
+                visit(other)
+            order[name] = None
+
+        for expression in self.expressions():
+            if not names_of(expression) & absent:
+                for name in sorted(self.reads(expression)):
+                    visit(name)
+        for name in self.bound.reads(known):
+            visit(name)
+        more = self.left_reads | self.rule_reads | self.assume_reads
+        for name in (*self.step, *sorted(more)):
+            if name not in absent:
+                visit(name)
+        if not self.bound.closed:
+            base[self.horizon_symbol] = None
+        return tuple(base), tuple(order)
+
+    def inputs(self, given: Iterable[str] = ()) -> tuple[str, ...]:
+        """Return the symbols that need a value when those of ``given`` are set, in the order of the table.
+
+        ``p`` counts as n, p_s, p_min and qbar.
+        """
+        return self._inputs(expanded(given))
+
+    @once(4096)
+    def _inputs(self, given: frozenset[str]) -> tuple[str, ...]:
+        base, _ = self.needs(given)
+        return tuple(name for name in self.symbols if name in base)
+
+    def rules(self) -> dict[str, sympy.Expr]:
+        """Return the defined symbols that the statement uses, each by the ones after it."""
+        defining = self.defining()
+        own = () if "c" in self.step else tuple(self.step)
+        return {name: defining[name] for name in reversed(self.needs(frozenset())[1]) if name not in own}
 
     def read_by(self, names: Iterable[str], known: Iterable[str] = ()) -> frozenset[str]:
         """Return the names and all symbols that their definitions use, those of ``known`` symbols apart."""
@@ -753,7 +820,7 @@ class Statement:
         for one in self.conditions:
             for side in (one.quantity, one.limit):
                 yield f"the condition {one.statement}", side
-        for name, term in self.bound.expressions().items():
+        for name, term in self.bound.terms.items():
             yield f"the term {name}", term
 
     def demands(self, formula: sympy.Expr) -> Demands:
@@ -767,4 +834,4 @@ class Statement:
     def expressions(self) -> tuple[sympy.Expr, ...]:
         """Return the terms of a closed form, and both sides of the conditions."""
         sides = (side for condition in self.conditions for side in (condition.quantity, condition.limit))
-        return (*self.bound.expressions().values(), *sides)
+        return (*self.bound.terms.values(), *sides)

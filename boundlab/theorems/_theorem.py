@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Final, Literal, final
 
@@ -29,7 +29,7 @@ from boundlab.files import schema
 from boundlab.formulas.assignments import arrival_statistics
 from boundlab.formulas.defined import Demand, Demands, demands, factors
 from boundlab.formulas.parse import parse
-from boundlab.formulas.symbols import SYMBOLS, lookup as lookup_symbol, names_of
+from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, lookup as lookup_symbol, names_of
 from boundlab.metrics import INDEX, MODEL, choices, metric, range_of, terms_of
 from boundlab.options import merged, nearest
 from boundlab.randomness import Floats
@@ -43,98 +43,11 @@ from boundlab.theorems._evaluate import (
     derive,
     elaborated_options,
     evaluated,
-    expanded,
-    inputs,
     over,
     rule_of,
-    rules,
     step_at,
 )
-from boundlab.theorems._statement import POINTWISE, SECONDS, Inequality, Statement, once, places
-
-# Theorems for people: LaTeX, and JSON-ready fields.
-
-
-def statement_latex(theorem: Statement) -> str:
-    """Return the bound, the step size, the definitions, the conditions and the paper's own letters, one a line."""
-    names = {info.symbol: info.latex for info in theorem.symbols.values()}
-
-    def tex(expression: sympy.Expr) -> str:
-        return str(sympy.latex(expression, symbol_names=names))
-
-    each = step_at(theorem)
-    lines = [f"{theorem.left.latex} {theorem.bound.right_side(tex, theorem.shape)}"]
-    if "c" in theorem.step:
-        lines.append(r"\alpha_k = \frac{c}{k + d}")
-    else:
-        lines += [
-            f"{theorem.symbols[name].latex + ('_k' if name == 'alpha' and each is None else '')} = {tex(rule)}"
-            for name, rule in theorem.step.items()
-            if rule != theorem.symbols[name].symbol
-        ]
-    if each is not None:
-        word = str(each).replace("_", r"\_")
-        lines.append(
-            rf"\alpha_k = \alpha\,(\mathrm{{{word}}})" if isinstance(each, str) else rf"\alpha_k = {tex(each)}"
-        )
-    lines += [f"{theorem.symbols[name].latex} = {tex(rule)}" for name, rule in rules(theorem).items()]
-    signs = {True: "<", False: r"\le"}
-    lines += [f"{tex(item.quantity)} {signs[item.strict]} {tex(item.limit)}" for item in theorem.conditions]
-    quantities = {info.symbol: info.latex for info in POINTWISE.values()}
-    for one in theorem.assume.values():
-        left, right = (sympy.latex(side, symbol_names={**names, **quantities}) for side in (one.smaller, one.larger))
-        lines.append(rf"{left} \le {right} \text{{ at every }} x")
-    if theorem.left.in_seconds:
-        within = theorem.symbols[SECONDS].latex
-        lines.append(
-            rf"{theorem.horizon_symbol} \text{{ the last update that ends within }} {within} \text{{ seconds}}"
-        )
-    if theorem.letters:
-        own = r",\ ".join(
-            rf"{letter} \text{{ for }} {theorem.symbols[name].latex}" for name, letter in theorem.letters.items()
-        )
-        lines.append(rf"\text{{the paper writes }} {own}")
-    return ",\\\\\n".join(lines)
-
-
-def statement_fields(theorem: Statement) -> dict[str, Any]:
-    """Return everything that a theorem says, formulas as text that the parser reads back."""
-    return {
-        "schema": schema("statement"),
-        "id": theorem.id,
-        "title": theorem.title,
-        "paper": theorem.paper,
-        "place": theorem.place,
-        "reference": reference(theorem.paper).as_dict(),
-        "status": theorem.status,
-        "source": theorem.origin,
-        "kind": theorem.kind,
-        "assumptions": list(theorem.assumptions),
-        "algorithm": theorem.algorithm,
-        "options": {**theorem.options, **rule_of(theorem)},
-        "metric": theorem.metric,
-        "left_side": theorem.left.expectation,
-        "horizon": theorem.horizon,
-        "first": theorem.first_iteration,
-        "about": theorem.about,
-        "step": {name: str(rule) for name, rule in theorem.step.items()},
-        **theorem.bound.as_dict(),
-        "definitions": {name: str(rule) for name, rule in rules(theorem).items()},
-        "parameters": dict(theorem.parameters),
-        "conditions": [condition.statement for condition in theorem.conditions],
-        "assume": {name: one.statement for name, one in theorem.assume.items()},
-        "points": {name: list(words) for name, words in theorem.points.items()},
-        "inputs": {name: theorem.symbols[name].describe() for name in inputs(theorem, ())},
-        "settable": list(theorem.settable),
-        "growth": list(theorem.growth),
-        "generous": dict(theorem.generous),
-        "note": theorem.note,
-        **theorem.links(),
-        "proofs": list(theorem.proofs),
-        "letters": dict(theorem.letters),
-        "latex": statement_latex(theorem),
-    }
-
+from boundlab.theorems._statement import POINTWISE, SECONDS, Statement, expanded, once, places
 
 # The core statement: what a theorem says with nothing left implicit, as plain data with one hash.
 #
@@ -144,162 +57,122 @@ _ROUNDS: Final = 5  # of printing and reading, after which formulas have long se
 _APART: Final = " != 0"
 
 
-@final
-class Formula:
-    """A formula, as text that the parser reads back, and what must be so for it to have a value, as it is written.
-
-    Both are worked out when one is asked for: most engines ask a core statement for its options and assumptions alone.
-    """
-
-    def __init__(self, theorem: Statement, formula: sympy.Expr) -> None:
-        self._of = theorem, formula
-
-    @cached_property
-    def _said(self) -> tuple[str, tuple[str, ...]]:
-        return _said(*self._of)
-
-    @property
-    def text(self) -> str:
-        """The formula as text."""
-        return self._said[0]
-
-    @property
-    def where(self) -> tuple[str, ...]:
-        """The demands, in one order."""
-        return self._said[1]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Formula) and other._said == self._said
-
-    def __hash__(self) -> int:
-        return hash(self._said)
+Assumed = Literal["named", "implied", "default"]
+"""How an assumption is there: named, implied by those that are, or there by default."""
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class CoreSymbol:
-    """A symbol that the statement reads; ``of`` says where its value comes from."""
-
-    name: str
-    domain: str
-    units: tuple[int, ...]
-    role: str
-    side: str
-    vector: bool
-    of: str
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Assumed:
-    """An assumption: ``named``, ``implied`` by those, or there by ``default``."""
-
-    id: str
-    how: Literal["named", "implied", "default"]
-
-
-@final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CoreStatement:
-    """Claim of a theorem, and what it is about, in plain data; see :func:`core`.
+    """Claim of a theorem, and what it is about; see :func:`core`.
 
     Parameters
     ----------
-    algorithm, options
+    options
         What is run: every option of the algorithm is listed.
     over
         Every source of randomness that the algorithm and its problems may have, and how the claim reads it.
-    objective
-        Which mean of the clients' functions is minimised and measured, and what may stand beside it.
-    counter, first, horizon
-        The horizon's symbol, its first value, and whether one run obeys the bound at ``every`` one or at the ``fixed``
-        one that its step is chosen for.
-    metric, quantity, aggregation, units
-        The left side: one quantity of what a run shows, and how the iterates enter.
-    terms
-        Of a left side that is a sum: (times, quantity, point) each; ``quantity`` is then that of the first.
-    in_seconds
-        Whether the horizon is the last update that ends within ``seconds``.
-    weights, over_models
-        Of the models in the left side, a formula of k (or t); the first and the last one; None: equal ones, and the
-        usual models of the aggregation.
-    shape
-        Whether the right side is a printed O(·) with unknown constants.
-    growth
-        Symbols along which these constants stay the same.
-    right, recursion
-        The terms, in their order; or what is iterated in their place, in words.
-    step, definitions, conditions
-        Formulas by what they say; conditions are pairs (quantity, limit) of quantity ≤ limit.
-    strict
-        Places of the conditions that equality does not meet.
-    assume
-        Inequalities that hold at every x: for each the sum ≥ 0 as (quantity, what it is multiplied with), 1 as ''.
-    points
-        Constants that bound gradients at certain points alone, each with the ids of these sets of points.
-    settable, generous
-        Defined symbols that may be given instead; symbols that the paper may count larger, and by how much.
+    symbols
+        Those that the statement reads, each with where its value comes from, in words.
+    assumptions
+        By id, each with how it is there.
     """
 
-    algorithm: str
+    theorem: Statement
     options: tuple[Option, ...]
     over: tuple[RandomSource, ...]
-    objective: str
-    counter: str
-    first: int
-    horizon: str
-    metric: str
-    quantity: str
-    aggregation: str
-    units: tuple[int, int]
-    weights: Formula | None
-    over_models: tuple[Formula, Formula] | None
-    terms: tuple[tuple[Formula, str, str], ...]
-    in_seconds: bool
-    shape: bool
-    growth: tuple[str, ...]
-    right: tuple[tuple[str, Formula], ...]
-    recursion: str
-    step: tuple[tuple[str, Formula], ...]
-    definitions: tuple[tuple[str, Formula], ...]
-    conditions: tuple[tuple[Formula, Formula], ...]
-    strict: tuple[int, ...]
-    settable: tuple[str, ...]
-    generous: tuple[tuple[str, int], ...]
-    symbols: tuple[CoreSymbol, ...]
-    assumptions: tuple[Assumed, ...]
-    assume: tuple[tuple[str, tuple[tuple[str, Formula], ...]], ...] = ()
-    points: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    symbols: Mapping[str, str]
+    assumptions: Mapping[str, Assumed]
 
-    @property
-    def inequalities(self) -> tuple[tuple[Formula, str, Formula], ...]:
-        """The conditions with their signs, ``<=`` or ``<``."""
-        signs = ("<" if place in self.strict else "<=" for place in range(len(self.conditions)))
-        return tuple((left, sign, right) for (left, right), sign in zip(self.conditions, signs, strict=True))
+    @cached_property
+    def fields(self) -> dict[str, Any]:
+        """Everything that the claim says, as plain data; the hash is computed from it.
+
+        A formula is its ``text``, which the parser reads back, and ``where`` it has a value as it is written. It is
+        worked out when somebody asks: most engines ask for options and assumptions alone.
+
+        objective
+            Which mean of the clients' functions is minimised and measured, and what may stand beside it.
+        counter, first, horizon
+            The horizon's symbol, its first value, and whether one run obeys the bound at ``every`` one or at the
+            ``fixed`` one that its step is chosen for.
+        metric, quantity, aggregation, units
+            The left side: one quantity of what a run shows, and how the iterates enter.
+        terms
+            Of a left side that is a sum: (times, quantity, point) each; ``quantity`` is then that of the first.
+        in_seconds
+            Whether the horizon is the last update that ends within ``seconds``.
+        weights, over_models
+            Of the models in the left side, a formula of k (or t); the first and the last one; None: equal ones, and
+            the usual models of the aggregation.
+        shape, growth
+            Whether the right side is a printed O(·) with unknown constants; symbols along which they stay the same.
+        right, recursion
+            The terms, in their order; or what is iterated in their place, in words.
+        step, definitions, conditions, strict
+            Formulas by what they say; conditions are pairs (quantity, limit) of quantity ≤ limit; places of those that
+            equality does not meet.
+        assume
+            Inequalities that hold at every x: for each the sum ≥ 0 as (quantity, what it is multiplied with), 1 as ''.
+        points
+            Constants that bound gradients at certain points alone, each with the ids of these sets of points.
+        settable, generous
+            Defined symbols that may be given instead; symbols that the paper may count larger, and by how much.
+        """
+        theorem, left, models = self.theorem, self.theorem.left, range_of(self.theorem.left)
+        said = partial(_said, theorem)
+        found = {
+            "algorithm": theorem.algorithm,
+            "options": [_plain(one) for one in self.options],
+            "over": [_plain(one) for one in self.over],
+            "objective": _objective(theorem, self.options),
+            "counter": theorem.horizon_symbol,
+            "first": theorem.first_iteration,
+            "horizon": str(theorem.horizon),
+            "metric": left.id,
+            "quantity": left.quantity.name.lower(),
+            "aggregation": left.over.id,
+            "units": list(left.units),
+            "weights": None if models is None or models.weights is None else said(models.weights),
+            "over_models": None if models is None else [said(models.begin), said(models.end)],
+            "terms": [[said(one.times), one.quantity.name.lower(), one.point] for one in terms_of(left)],
+            "in_seconds": left.in_seconds,
+            "shape": theorem.shape,
+            "growth": sorted(theorem.growth),
+            "right": [[name, said(term)] for name, term in theorem.bound.terms.items()],
+            "recursion": theorem.bound.as_dict()["recursion"],
+            "step": [[name, said(rule)] for name, rule in theorem.step.items()],
+            "definitions": [[name, said(rule)] for name, rule in _definitions(theorem)],
+            "conditions": [[said(one.quantity), said(one.limit)] for one in theorem.conditions],
+            "strict": [place for place, one in enumerate(theorem.conditions) if one.strict],
+            "settable": sorted(theorem.settable),
+            "generous": [[name, more] for name, more in sorted(theorem.generous.items())],
+            "symbols": [{**_facts(theorem.symbols[name]), "of": of} for name, of in self.symbols.items()],
+            "assumptions": [{"id": name, "how": how} for name, how in self.assumptions.items()],
+            "assume": [
+                # The same coefficients, however the inequality is put.
+                [name, [[each, said(sympy.expand(rule))] for each, rule in sorted(one.coefficients.items())]]
+                for name, one in sorted(theorem.assume.items())
+            ],
+            "points": [[name, list(words)] for name, words in sorted(theorem.points.items())],
+        }
+        # Most statements have none of these, and keep the hash that they had.
+        rare = {"terms", "growth", "assume", "in_seconds", "points", "strict"}
+        return {name: value for name, value in found.items() if value or name not in rare}
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields, with the hash."""
         return {"schema": schema("core"), **self.fields, "sha256": self.sha256}
 
-    @property
-    def fields(self) -> dict[str, Any]:
-        """Fields that the hash is computed from, as plain data."""
-        found: dict[str, Any] = _plain(self)
-        # Most statements have none of these, and keep the hash that they had.
-        for name in ("terms", "growth", "assume", "in_seconds", "points", "strict"):
-            if not found[name]:
-                del found[name]
-        return found
-
     @cached_property
     def assumed(self) -> frozenset[str]:
         """The ids of all assumptions."""
-        return frozenset(one.id for one in self.assumptions)
+        return frozenset(self.assumptions)
 
     @cached_property
     def asked(self) -> tuple[Assumption, ...]:
         """Those that problem and run are asked about: what they imply follows."""
-        return tuple(assumption(one.id) for one in self.assumptions if one.how != "implied")
+        return tuple(assumption(name) for name, how in self.assumptions.items() if how != "implied")
 
     @cached_property
     def noiseless(self) -> bool:
@@ -345,14 +218,13 @@ class CoreStatement:
         return hashlib.sha256(self.json.encode()).hexdigest()
 
 
-def _plain(value: Any) -> Any:
-    """Return data classes and formulas as objects, and tuples as lists."""
-    if isinstance(value, Formula):
-        return {"text": value.text, "where": list(value.where)}
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    names = getattr(value, "__dataclass_fields__", None)
-    return value if names is None else {name: _plain(getattr(value, name)) for name in names}
+def _plain(one: Option | RandomSource) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in one.__dataclass_fields__}
+
+
+def _facts(info: SymbolInfo) -> dict[str, Any]:
+    same = {name: getattr(info, name) for name in ("name", "role", "side", "vector")}
+    return {**same, "domain": info.domain.id, "units": list(info.units)}
 
 
 @once()
@@ -365,55 +237,19 @@ def core(theorem: Statement) -> CoreStatement:
         As :func:`boundlab.theorems.over`.
     """
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
-    left, over_ = theorem.left, range_of(theorem.left)
     options = elaborated_options(theorem, algorithm)
-    for one in terms_of(left):
+    for one in terms_of(theorem.left):
         if one.point not in (MODEL, *algorithm.points):
             hint = nearest(one.point, (MODEL, *algorithm.points))
             raise SpecError(f"{theorem.id}: {algorithm.id} has no point {one.point!r} for the left side; {hint}")
-    return CoreStatement(
-        algorithm=theorem.algorithm,
-        options=options,
-        over=over(theorem).sources,
-        objective=_objective(theorem, algorithm, options),
-        counter=theorem.horizon_symbol,
-        first=theorem.first_iteration,
-        horizon=str(theorem.horizon),
-        metric=left.id,
-        quantity=left.quantity.name.lower(),
-        aggregation=left.over.id,
-        units=left.units,
-        weights=None if over_ is None or over_.weights is None else Formula(theorem, over_.weights),
-        over_models=None if over_ is None else (Formula(theorem, over_.begin), Formula(theorem, over_.end)),
-        terms=tuple((Formula(theorem, one.times), one.quantity.name.lower(), one.point) for one in terms_of(left)),
-        in_seconds=left.in_seconds,
-        shape=theorem.shape,
-        growth=tuple(sorted(theorem.growth)),
-        right=tuple((name, Formula(theorem, term)) for name, term in theorem.bound.expressions().items()),
-        recursion=theorem.bound.as_dict()["recursion"],
-        step=tuple((name, Formula(theorem, rule)) for name, rule in theorem.step.items()),
-        definitions=tuple(_definitions(theorem)),
-        conditions=tuple((Formula(theorem, one.quantity), Formula(theorem, one.limit)) for one in theorem.conditions),
-        strict=tuple(place for place, one in enumerate(theorem.conditions) if one.strict),
-        settable=tuple(sorted(theorem.settable)),
-        generous=tuple(sorted(theorem.generous.items())),
-        symbols=tuple(_symbols(theorem, options)),
-        assumptions=tuple(_assumptions(theorem)),
-        assume=tuple((name, tuple(_inequality(theorem, one))) for name, one in sorted(theorem.assume.items())),
-        points=tuple((name, tuple(words)) for name, words in sorted(theorem.points.items())),
-    )
+    symbols = dict(_symbols(theorem, options))
+    return CoreStatement(theorem, options, over(theorem).sources, symbols, _assumptions(theorem))
 
 
-def _inequality(theorem: Statement, one: Inequality) -> Iterator[tuple[str, Formula]]:
-    """Yield the quantities, each with its coefficient, which is the same however the inequality is put."""
-    for name, rule in sorted(one.coefficients.items()):
-        yield name, Formula(theorem, sympy.expand(rule))
-
-
-def _objective(theorem: Statement, algorithm: Algorithm[Any], options: tuple[Option, ...]) -> str:
+def _objective(theorem: Statement, options: tuple[Option, ...]) -> str:
     """Return what is minimised and measured."""
-    assumed = with_implied(theorem.assumptions)
-    weighs = next((one for one in options if one.id == algorithm.weighs), None)
+    assumed, weighing = with_implied(theorem.assumptions), lookup("algorithms", theorem.algorithm).weighs
+    weighs = next((one for one in options if one.id == weighing), None)
     mean = "the mean of all f_i"
     if weighs is not None and weighs.how in ("fixed", "open", "symbol"):
         mean = f"Σ p_i f_i with p ∝ {weighs.id}" if weighs.how == "fixed" else f"Σ p_i f_i with any p ∝ {weighs.id}"
@@ -424,22 +260,23 @@ def _objective(theorem: Statement, algorithm: Algorithm[Any], options: tuple[Opt
     return f"{mean}, or it + h with a simple convex h" if COMPOSITE in assumed else mean
 
 
-def _definitions(theorem: Statement) -> Iterator[tuple[str, Formula]]:
+def _definitions(theorem: Statement) -> Iterator[tuple[str, sympy.Expr]]:
     """Yield the definitions that the claim uses, and those of what may be set beside it."""
-    used = [name for name in rules(theorem) if name in theorem.definitions]
+    used = [name for name in theorem.rules() if name in theorem.definitions]
     more = sorted((theorem.read_by(theorem.settable) & theorem.definitions.keys()) - {*used})
-    yield from ((name, Formula(theorem, theorem.definitions[name])) for name in (*used, *more))
+    yield from ((name, theorem.definitions[name]) for name in (*used, *more))
 
 
-def _said(theorem: Statement, formula: sympy.Expr) -> tuple[str, tuple[str, ...]]:
-    """Return a formula as text, and what it demands.
+def _said(theorem: Statement, formula: sympy.Expr) -> dict[str, Any]:
+    """Return a formula as text that the parser reads back, and what must be so for it to have a value, in one order.
 
     What cancels in it stands beside it, as x/x, since the text must demand the same.
     """
     settled, where = _settled(theorem, formula), sorted(set(demanded(theorem.demands(formula))))
     text, said = str(settled), set(demanded(demands(settled)))
     gone = [one.removesuffix(_APART) for one in where if one not in said and one.endswith(_APART)]
-    return "*".join([f"({text})", *(f"(({one})/({one}))" for one in gone)]) if gone else text, tuple(where)
+    text = "*".join([f"({text})", *(f"(({one})/({one}))" for one in gone)]) if gone else text
+    return {"text": text, "where": where}
 
 
 def _settled(theorem: Statement, formula: sympy.Expr) -> sympy.Expr:
@@ -477,12 +314,13 @@ def _factors(of: sympy.Expr) -> Iterator[str]:
         yield str(-factor if factor.could_extract_minus_sign() else factor)
 
 
-def _symbols(theorem: Statement, options: tuple[Option, ...]) -> Iterator[CoreSymbol]:
+def _symbols(theorem: Statement, options: tuple[Option, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the symbols that are read, each with where its value comes from."""
     used = theorem.read | theorem.read_by({*theorem.settable, theorem.horizon_symbol, *theorem.generous})
     used |= {
         name for formula in (*theorem.expressions(), *theorem.defining().values()) for name in theorem.reads(formula)
     }
-    base = {*inputs(theorem, ()), theorem.horizon_symbol, *theorem.settable, *theorem.generous}
+    base = {*theorem.inputs(), theorem.horizon_symbol, *theorem.settable, *theorem.generous}
     read = {one.symbol: one.id for one in options if one.symbol}
     defined = {*theorem.definitions, *theorem.step}
     assumed, inequalities = with_implied(theorem.assumptions), theorem.bounded_by
@@ -511,18 +349,17 @@ def _symbols(theorem: Statement, options: tuple[Option, ...]) -> Iterator[CoreSy
                 "start": "the problem",
             }.get(info.role, "the user")
         )
-        yield CoreSymbol(name, info.domain.id, info.units, info.role, info.side, info.vector, of)
+        yield name, of
 
 
-def _assumptions(theorem: Statement) -> Iterator[Assumed]:
-    """Yield those that are named, those that follow from these, and those that stand where nothing else is said."""
+def _assumptions(theorem: Statement) -> dict[str, Assumed]:
+    """Return those that are named, those that follow from these, and those that stand where nothing else is said."""
     implied = with_implied(theorem.assumptions)
     stand = {DETERMINISTIC: theorem.quiet_by_default, UNCONSTRAINED: COMPOSITE not in implied}
     default = {one for one, stands in stand.items() if stands}
     named = set(theorem.assumptions) - default
-    yield from (Assumed(one, "named") for one in sorted(named))
-    yield from (Assumed(one, "implied") for one in sorted(implied - named - default))
-    yield from (Assumed(one, "default") for one in sorted(default))
+    hows: dict[Assumed, set[str]] = {"named": named, "implied": {*implied} - named - default, "default": default}
+    return {name: how for how, names in hows.items() for name in sorted(names)}
 
 
 # A core statement in words.
@@ -530,30 +367,33 @@ def _assumptions(theorem: Statement) -> Iterator[Assumed]:
 
 def words_of_core(core: CoreStatement) -> list[str]:
     """Return the statement in lines, everything that it says in every one of its fields."""
-    left = metric(core.metric).expectation if core.metric in choices(core.metric) else f"E {core.metric}"
-    right = " + ".join(_formula(term) for _, term in core.right)
+    said = core.fields
+    name = said["metric"]
+    left = metric(name).expectation if name in choices(name) else f"E {name}"
+    right = " + ".join(_formula(term) for _, term in said["right"])
+    signs = ("<" if place in said.get("strict", ()) else "≤" for place in range(len(said["conditions"])))
     return [
-        f"For {core.algorithm}{_listed(' with ', map(_option, core.options))};",
-        f"minimised and measured is {core.objective};",
+        f"For {said['algorithm']}{_listed(' with ', map(_option, core.options))};",
+        f"minimised and measured is {said['objective']};",
         *_by_how(
-            ((one.how, one.id) for one in core.assumptions),
+            ((how, name) for name, how in core.assumptions.items()),
             {"named": "for every problem and run with", "implied": "so with", "default": "by default"},
         ),
-        *(f"assuming {name} at every x: {_sum(one)};" for name, one in core.assume),
-        *(f"where {name} bounds gradients {places(words)} alone;" for name, words in core.points),
+        *(f"assuming {name} at every x: {_sum(one)};" for name, one in said.get("assume", ())),
+        *(f"where {name} bounds gradients {places(words)} alone;" for name, words in said.get("points", ())),
         *_by_how(
             ((one.how, one.words) for one in core.over),
             {"averaged": "the mean is over", "given": "for each outcome of", "absent": "without"},
         ),
-        *_readings(core),
-        f"for {_runs(core)},{_listed(' with ', (f'{name} = {_formula(rule)}' for name, rule in core.step))}:",
-        f"    {left}  {'= O of' if core.shape else '≤'}  {right or core.recursion}",
-        *(f"where {name} = {_formula(rule)}" for name, rule in core.definitions),
+        *_readings(said),
+        f"for {_runs(said)},{_listed(' with ', (f'{name} = {_formula(rule)}' for name, rule in said['step']))}:",
+        f"    {left}  {'= O of' if said['shape'] else '≤'}  {right or said['recursion']}",
+        *(f"where {name} = {_formula(rule)}" for name, rule in said["definitions"]),
         *(
-            f"if {_formula(left)} {sign.replace('<=', '≤')} {_formula(right)}"
-            for left, sign, right in core.inequalities
+            f"if {_formula(left)} {sign} {_formula(right)}"
+            for (left, right), sign in zip(said["conditions"], signs, strict=True)
         ),
-        *(f"{one.name}: {one.domain}, {one.role}, {one.side}, from {one.of}" for one in core.symbols),
+        *(f"{one['name']}: {one['domain']}, {one['role']}, {one['side']}, from {one['of']}" for one in said["symbols"]),
         f"core {core.sha256}",
     ]
 
@@ -580,30 +420,30 @@ def _by_how(parts: Iterable[tuple[str, str]], heads: Mapping[str, str]) -> Itera
             yield f"{head} {found};"
 
 
-def _readings(core: CoreStatement) -> Iterator[str]:
-    if core.settable:
-        yield f"{', '.join(core.settable)} may be set instead;"
-    if core.growth:
-        yield f"the unknown constants are the same for all {', '.join(core.growth)};"
-    for name, more in core.generous:
+def _readings(said: Mapping[str, Any]) -> Iterator[str]:
+    if said["settable"]:
+        yield f"{', '.join(said['settable'])} may be set instead;"
+    if growth := said.get("growth"):
+        yield f"the unknown constants are the same for all {', '.join(growth)};"
+    for name, more in said["generous"]:
         yield f"{name} may be counted larger, by {more};"
 
 
-def _runs(core: CoreStatement) -> str:
-    if core.in_seconds:
-        return f"{core.counter} the last update that ends within seconds, {core.counter} ≥ {core.first}"
-    if core.horizon == "every":
-        return f"every {core.counter} ≥ {core.first}"
-    return f"the one {core.counter} ≥ {core.first} that the step is chosen for"
+def _runs(said: Mapping[str, Any]) -> str:
+    counter, first = said["counter"], f"{said['counter']} ≥ {said['first']}"
+    if "in_seconds" in said:
+        return f"{counter} the last update that ends within seconds, {first}"
+    return f"every {first}" if said["horizon"] == "every" else f"the one {first} that the step is chosen for"
 
 
-def _sum(coefficients: tuple[tuple[str, Formula], ...]) -> str:
+def _sum(coefficients: Iterable[tuple[str, Mapping[str, Any]]]) -> str:
     """Return an inequality that holds at every x, as [assume] has it."""
-    return f"{' + '.join(f'({rule.text})*{name}' if name else f'({rule.text})' for name, rule in coefficients)} >= 0"
+    terms = (f"({rule['text']})*{name}" if name else f"({rule['text']})" for name, rule in coefficients)
+    return f"{' + '.join(terms)} >= 0"
 
 
-def _formula(one: Formula) -> str:
-    return f"{one.text} (defined where {', '.join(one.where)})" if one.where else one.text
+def _formula(one: Mapping[str, Any]) -> str:
+    return f"{one['text']} (defined where {', '.join(one['where'])})" if one["where"] else str(one["text"])
 
 
 @final
@@ -621,13 +461,6 @@ class Theorem(Statement):
             As :func:`boundlab.theorems.core`.
         """
         return core(self)
-
-    def inputs(self, given: Iterable[str] = ()) -> tuple[str, ...]:
-        """Return the symbols that need a value when those of ``given`` are set, in the order of the table.
-
-        ``p`` counts as n, p_s, p_min and qbar.
-        """
-        return inputs(self, given)
 
     @cached_property
     def takes(self) -> frozenset[str]:
@@ -648,7 +481,7 @@ class Theorem(Statement):
     def free(self, given: Iterable[str] = ()) -> frozenset[str]:
         """Return what may still be set when those of ``given`` are: inputs, and what has a default."""
         known = expanded(given)
-        return frozenset((*self.inputs(known), *self.settable, *self.bound.replacements())) - known
+        return frozenset((*self.inputs(known), *self.settable, *self.bound.replaces)) - known
 
     def unused(self, given: Iterable[str]) -> tuple[str, ...]:
         """Return the symbols of ``given`` that the theorem does not read."""
@@ -675,7 +508,7 @@ class Theorem(Statement):
     @property
     def terms(self) -> Mapping[str, sympy.Expr]:
         """The named terms of the bound."""
-        return self.bound.expressions()
+        return self.bound.terms
 
     def evaluate(
         self, values: Mapping[str, ArrayLike] = MappingProxyType({}), *, exactly: bool = False, **symbols: ArrayLike
@@ -707,10 +540,6 @@ class Theorem(Statement):
         except ValueError:
             raise SymbolError(f"{self.id}: give equally many numbers of each of {', '.join(lists)}, or one") from None
         return evaluated(self, known, self.first_iteration, exactly=exactly)
-
-    def value_at(self, values: Mapping[str, ArrayLike], ks: ArrayLike) -> Floats:
-        """Return the bound at many iterations of one run, shape (m,); see :meth:`at_iterations`."""
-        return self.at_iterations(values, ks).total
 
     def at_iterations(self, values: Mapping[str, ArrayLike], ks: ArrayLike, *, exactly: bool = True) -> Evaluation:
         """Evaluate the bound and its terms at many iterations of one run.
@@ -806,10 +635,6 @@ class Theorem(Statement):
             known |= arrival_statistics(known["p"], None if p_s is None else float(np.asarray(p_s).reshape(-1)[0]))
         return known
 
-    def rules(self) -> dict[str, sympy.Expr]:
-        """Return the defined symbols that the statement uses, each by the ones after it."""
-        return rules(self)
-
     @property
     def step_of_each(self) -> sympy.Expr | str | None:
         """The step of each iteration, or the algorithm's word for its factor; None where there is one step for all."""
@@ -830,9 +655,82 @@ class Theorem(Statement):
         return letters_of(sorted(names), self.symbols)
 
     def latex(self) -> str:
-        """Return the statement in LaTeX: the bound, then the step size and the definitions it uses."""
-        return statement_latex(self)
+        """Return bound, step size, definitions, conditions and the paper's own letters in LaTeX, one a line."""
+        names = {info.symbol: info.latex for info in self.symbols.values()}
+
+        def tex(expression: sympy.Expr) -> str:
+            return str(sympy.latex(expression, symbol_names=names))
+
+        each = step_at(self)
+        lines = [f"{self.left.latex} {self.bound.right_side(tex, self.shape)}"]
+        if "c" in self.step:
+            lines.append(r"\alpha_k = \frac{c}{k + d}")
+        else:
+            lines += [
+                f"{self.symbols[name].latex + ('_k' if name == 'alpha' and each is None else '')} = {tex(rule)}"
+                for name, rule in self.step.items()
+                if rule != self.symbols[name].symbol
+            ]
+        if each is not None:
+            word = str(each).replace("_", r"\_")
+            lines.append(
+                rf"\alpha_k = \alpha\,(\mathrm{{{word}}})" if isinstance(each, str) else rf"\alpha_k = {tex(each)}"
+            )
+        lines += [f"{self.symbols[name].latex} = {tex(rule)}" for name, rule in self.rules().items()]
+        signs = {True: "<", False: r"\le"}
+        lines += [f"{tex(item.quantity)} {signs[item.strict]} {tex(item.limit)}" for item in self.conditions]
+        quantities = {info.symbol: info.latex for info in POINTWISE.values()}
+        for one in self.assume.values():
+            left, right = (
+                sympy.latex(side, symbol_names={**names, **quantities}) for side in (one.smaller, one.larger)
+            )
+            lines.append(rf"{left} \le {right} \text{{ at every }} x")
+        if self.left.in_seconds:
+            within = self.symbols[SECONDS].latex
+            lines.append(
+                rf"{self.horizon_symbol} \text{{ the last update that ends within }} {within} \text{{ seconds}}"
+            )
+        if self.letters:
+            own = r",\ ".join(
+                rf"{letter} \text{{ for }} {self.symbols[name].latex}" for name, letter in self.letters.items()
+            )
+            lines.append(rf"\text{{the paper writes }} {own}")
+        return ",\\\\\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the theorem as JSON-ready fields, formulas as text."""
-        return statement_fields(self)
+        """Return everything that it says as JSON-ready fields, formulas as text that the parser reads back."""
+        return {
+            "schema": schema("statement"),
+            "id": self.id,
+            "title": self.title,
+            "paper": self.paper,
+            "place": self.place,
+            "reference": reference(self.paper).as_dict(),
+            "status": self.status,
+            "source": self.origin,
+            "kind": self.kind,
+            "assumptions": list(self.assumptions),
+            "algorithm": self.algorithm,
+            "options": {**self.options, **rule_of(self)},
+            "metric": self.metric,
+            "left_side": self.left.expectation,
+            "horizon": self.horizon,
+            "first": self.first_iteration,
+            "about": self.about,
+            "step": {name: str(rule) for name, rule in self.step.items()},
+            **self.bound.as_dict(),
+            "definitions": {name: str(rule) for name, rule in self.rules().items()},
+            "parameters": dict(self.parameters),
+            "conditions": [condition.statement for condition in self.conditions],
+            "assume": {name: one.statement for name, one in self.assume.items()},
+            "points": {name: list(words) for name, words in self.points.items()},
+            "inputs": {name: self.symbols[name].describe() for name in self.inputs()},
+            "settable": list(self.settable),
+            "growth": list(self.growth),
+            "generous": dict(self.generous),
+            "note": self.note,
+            **self.links(),
+            "proofs": list(self.proofs),
+            "letters": dict(self.letters),
+            "latex": self.latex(),
+        }

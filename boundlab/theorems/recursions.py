@@ -5,7 +5,7 @@ square X, Y, S and on the mean norm x, y, s of the distance to the moving target
 the coupling lemma of docs/theory/area.md#the-proofs.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -155,27 +155,25 @@ def recursion(
     pairs, count = np.unique(np.stack([probability, gradient], axis=1), axis=0, return_counts=True)
     shift = 1 if clock == "algorithm" else 0
     G_star, weight = pairs[:, 1] * (1.0 + slack), count / count.sum() * (1.0 + slack)
-    state = _start(G_star, mu, L, M, sigma, R * (1.0 + slack), first, c if d is None else c / (d + shift), start, slack)
+    opening = _start(
+        G_star, mu, L, M, sigma, R * (1.0 + slack), first, c if d is None else c / (d + shift), start, slack
+    )
     last = int(wanted.max())
+
+    def step_sizes() -> Iterator[Floats]:
+        for low in range(0, last, _CHUNK):
+            k = np.arange(low, min(low + _CHUNK, last) + 1)
+            yield np.full(len(k), c) if d is None else np.asarray(c / (k + d + shift), dtype=np.float64)
+
     found = np.empty(last + 1)
-    found[0] = state.S
-    for low in range(0, last, _CHUNK):
-        k = np.arange(low, min(low + _CHUNK, last) + 1)
-        alpha: Floats = np.full(len(k), c) if d is None else np.asarray(c / (k + d + shift), dtype=np.float64)
-        found[k[1:]] = list(_advance(state, pairs[:, 0], G_star, weight, p_s, mu, L, M, sigma, alpha, slack))
+    found[0] = opening[2]
+    each = _advance(opening, pairs[:, 0], G_star, weight, p_s, mu, L, M, sigma, step_sizes(), slack)
+    found[1:] = np.fromiter(each, np.float64, last)
     return found[wanted]
 
 
-@dataclass(slots=True)
-class _State:
-    """Bounds on mean squares X, Y (m,), S and on mean norms x, y (m,), s; m distinct clients."""
-
-    X: Floats
-    Y: Floats
-    S: float
-    x: Floats
-    y: Floats
-    s: float
+_State = tuple[Floats, Floats, float, Floats, Floats, float]
+"""Bounds on mean squares X, Y (m,), S and on mean norms x, y (m,), s; m distinct clients."""
 
 
 def _start(
@@ -196,7 +194,7 @@ def _start(
         once = local_pass(np.array([broadcast]), mu, L, M, sigma, slack)
         near = sqrt((float(once.contraction[0]) * R) ** 2 + float(once.noise[0]))
         x = near + float(once.drift[0]) * G + abs(broadcast - first) * M * G
-    return _State(x**2, y**2, R * R, x.copy(), y.copy(), R)
+    return x**2, y**2, R * R, x.copy(), y.copy(), R
 
 
 def _advance(
@@ -209,42 +207,35 @@ def _advance(
     L: float,
     M: int,
     sigma: float,
-    alpha: Floats,
+    step_sizes: Iterable[Floats],
     slack: float,
 ) -> Iterator[float]:
-    """Do one iteration for each step size but the last, and give S after each; at the end, keep the state."""
-    once = local_pass(alpha[:-1], mu, L, M, sigma, slack)
-    noise_roots = np.sqrt(once.noise) * (1.0 + slack)
-    # A difference of two step sizes is off by what each of them rounds.
-    moves = np.maximum(alpha[:-1] - alpha[1:] + slack * alpha[:-1], 0.0) * M * (1.0 + slack)
-    rows = zip(
-        once.contraction.tolist(),
-        once.noise.tolist(),
-        noise_roots.tolist(),
-        once.drift.tolist(),
-        moves.tolist(),
-        strict=True,
-    )
-    X, Y, S, x, y, s = state.X, state.Y, state.S, state.x, state.y, state.s
+    """Do one iteration for each step size of a part but its last, with which the next part begins, and give S."""
+    X, Y, S, x, y, s = state
     more = (1.0 + slack) ** 2
     q, q_s, p, p_s = (1.0 - p) * more, (1.0 - p_s) * more, p * more, p_s * more
-    for t, noise, noise_root, drift, move in rows:
-        delta = move * G
-        b = drift * G
-        v = b + delta
-        V = t * t * S + noise
-        e = min(sqrt(V), t * s + noise_root)
-        grown = X + 2.0 * delta * x
-        square = delta * delta
-        X_next = q * (grown + square) + p * (V + v * (2.0 * e + v))
-        Y_next = q * (Y + 2.0 * delta * y) + p * grown + square
-        S = q_s * S + p_s * float(weight @ Y)
-        x_next = np.minimum(q * x + p * (e + b) + delta, np.sqrt(X_next))
-        s = min(q_s * s + p_s * float(weight @ y), sqrt(S))
-        y = np.minimum(q * y + p * x + delta, np.sqrt(Y_next))
-        X, Y, x = X_next, Y_next, x_next
-        yield S
-    state.X, state.Y, state.S, state.x, state.y, state.s = X, Y, S, x, y, s
+    for alpha in step_sizes:
+        once = local_pass(alpha[:-1], mu, L, M, sigma, slack)
+        noise_roots = np.sqrt(once.noise) * (1.0 + slack)
+        # A difference of two step sizes is off by what each of them rounds.
+        moves = np.maximum(alpha[:-1] - alpha[1:] + slack * alpha[:-1], 0.0) * M * (1.0 + slack)
+        columns = (once.contraction, once.noise, noise_roots, once.drift, moves)
+        for t, noise, noise_root, drift, move in zip(*(one.tolist() for one in columns), strict=True):
+            delta = move * G
+            b = drift * G
+            v = b + delta
+            V = t * t * S + noise
+            e = min(sqrt(V), t * s + noise_root)
+            grown = X + 2.0 * delta * x
+            square = delta * delta
+            X_next = q * (grown + square) + p * (V + v * (2.0 * e + v))
+            Y_next = q * (Y + 2.0 * delta * y) + p * grown + square
+            S = q_s * S + p_s * float(weight @ Y)
+            x_next = np.minimum(q * x + p * (e + b) + delta, np.sqrt(X_next))
+            s = min(q_s * s + p_s * float(weight @ y), sqrt(S))
+            y = np.minimum(q * y + p * x + delta, np.sqrt(Y_next))
+            X, Y, x = X_next, Y_next, x_next
+            yield S
 
 
 def between(values: Mapping[str, Any], ks: Ints, start: Choice, clock: Choice) -> tuple[Floats, Floats]:

@@ -155,7 +155,7 @@ def _root(theorem: Theorem, name: str, formulas: Formulas, step: sympy.Expr) -> 
     square = sympy.expand(step**2)
     if not theorem.bound.closed or not square.is_Rational:
         return None
-    product = formulas.exact(step * sympy.Add(*theorem.bound.expressions().values()))
+    product = formulas.exact(step * sympy.Add(*theorem.bound.terms.values()))
     if product is None or not product.is_Rational:
         return None
     return RootStep(name, _fraction(square), _fraction(product))
@@ -175,7 +175,7 @@ def _right(theorem: Theorem, formulas: Formulas, values: Mapping[str, Any], boun
         arrivals = {name: float(value) for name, value in _arrivals(theorem, values).items()}
         ends = right_sides(theorem, [{**arrivals, **values}], ())
         return RightSide(Fraction(float(ends.lower[0])), Fraction(float(ends.upper[0])), "certified")
-    total = sympy.Add(*theorem.bound.expressions().values())
+    total = sympy.Add(*theorem.bound.terms.values())
     found = formulas.exact(total)
     if found is not None and found.is_Rational:
         value = _fraction(found)
@@ -458,7 +458,7 @@ def _sequences(
 def _uncertified(theorem: Theorem, values: Mapping[str, Any], yours: frozenset[str]) -> tuple[str, ...]:
     """Return what the user set in place of a definition, or of what the run would have to say."""
     anchored = {*CONSTANTS, *theorem.step, *theorem.core.read_as.values(), theorem.horizon_symbol, "p"}
-    anchored |= {*of_arrivals([1], 1), *ZERO_WITHOUT_NOISE, *theorem.bound.replacements()}
+    anchored |= {*of_arrivals([1], 1), *ZERO_WITHOUT_NOISE, *theorem.bound.replaces}
     return tuple(
         f"{name} = {float(values[name]):.6g} (your word)"
         for name in sorted(yours - anchored)

@@ -467,7 +467,7 @@ def test_a_condition_that_a_scaling_removes_is_no_condition(tmp_path: Path) -> N
     assert "makes it true whatever the step" in found(theorem, "units.conditions")[1]
     implied = implied_claim(View(theorem))
     assert implied is not None
-    assert implied.text.endswith("true for every step: the claim implies itself without it")
+    assert implied[1].witness.endswith("true for every step: the claim implies itself without it")
     assert implied_claim(View(own_theorem(tmp_path, **SGD, term="R**2/(alpha*K)"))) is None
 
 

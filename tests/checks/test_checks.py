@@ -373,7 +373,7 @@ def test_the_other_counter_is_named(name: str) -> None:
     if not theorem.bound.closed or theorem.horizon_symbol not in theorem.inputs() or other in theorem.step:
         return
     swap = {SYMBOLS[theorem.horizon_symbol].symbol: SYMBOLS[other].symbol}
-    terms = {term: formula.xreplace(swap) for term, formula in theorem.bound.expressions().items()}
+    terms = {term: formula.xreplace(swap) for term, formula in theorem.bound.terms.items()}
     step = {key: formula.xreplace(swap) for key, formula in theorem.step.items()}
     definitions = {key: formula.xreplace(swap) for key, formula in theorem.definitions.items()}
     broken = replace(theorem, bound=FormulaBound(terms), step=step, definitions=definitions)

@@ -32,7 +32,7 @@ from boundlab.problems import data, least_squares
 from boundlab.recheck import _numbers
 from boundlab.sweep import plan as plans
 from boundlab.testing import _bound, _problem
-from boundlab.theorems import _evaluate as evaluated, _toml, recursions
+from boundlab.theorems import _evaluate as evaluated, record, recursions
 from boundlab.verdict import ExitCode
 from boundlab.worst_case import certificate, model, result, specification
 
@@ -103,7 +103,7 @@ def both_sides_by_hand() -> list[str]:
 )
 def largest_files() -> list[str]:
     assert options._LONGEST == 10**6
-    return [str(size >> 20) for size in (options._LARGEST_FILE, files.LARGEST, _toml._LARGEST)]
+    return [str(size >> 20) for size in (options._LARGEST_FILE, files.LARGEST, record._LARGEST)]
 
 
 @claim(

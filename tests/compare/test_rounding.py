@@ -167,9 +167,7 @@ def test_momentum_on_smooth_losses_is_told_from_its_half(problem: str) -> None:
     theorem, found = plan.theorem, told(compare(plan, 2, 0))
     assert found.verdict is Verdict.HOLDS, found.reason
     half = sympy.Rational(float(found.band.mean[-1]) / float(found.bound[-1]) / 2.0)
-    low = replace(
-        theorem, bound=FormulaBound({name: half * term for name, term in theorem.bound.expressions().items()})
-    )
+    low = replace(theorem, bound=FormulaBound({name: half * term for name, term in theorem.bound.terms.items()}))
     found = told(compare(replace(plan, theorem=low), 2, 0))
     assert found.verdict is Verdict.VIOLATED, found.reason
 
@@ -453,7 +451,7 @@ def verdict_of_run(run: Run, factor: float = 1.0) -> Any:
         theorem = load_theorem(run.theorem)
         if factor != 1.0:
             more = sympy.Rational(Fraction(factor))
-            terms = {name: more * term for name, term in theorem.bound.expressions().items()}
+            terms = {name: more * term for name, term in theorem.bound.terms.items()}
             theorem = replace(theorem, bound=FormulaBound(terms), written={})
         return compare(plan_of(theorem, run.problem, run.delays, run.iterations, **run.settings), 2, run.seed)
     except BoundlabError:

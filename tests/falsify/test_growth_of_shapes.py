@@ -31,7 +31,7 @@ def unknown(theorem: Theorem, constant: sympy.Expr = sympy.S.One) -> Theorem:
     along = [name for name in (*theorem.read, theorem.horizon_symbol) if theorem.symbols[name].role in MOVES]
     bound = theorem.bound
     if bound.closed:
-        bound = FormulaBound({name: term / constant for name, term in bound.expressions().items()})
+        bound = FormulaBound({name: term / constant for name, term in bound.terms.items()})
     return replace(
         theorem, id=f"shape.{theorem.id}", shape=True, growth=tuple(dict.fromkeys(along)), bound=bound, refuted_by="",
         repaired_by=(), proofs=(),

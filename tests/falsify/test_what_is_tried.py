@@ -170,7 +170,7 @@ def test_passes_of_several_steps_end_across_the_kink_early_in_a_search(name: str
     early = [one for batch in islice(_families.on_random_events(theorem), 5) for one in batch]
     some = [one for one in early if one.family == "|x|, to and fro"]
     assert len({one.settings["M"] for one in some}) > 2
-    own = dict(theorem.bound.expressions())
+    own = dict(theorem.bound.terms)
     lost = replace(theorem, bound=FormulaBound({**own, "subgradient": own["subgradient"] / symbol("M")}))
     false, true = (Judge(one, float("inf")).scores(some) for one in (lost, theorem))
     assert len(true) == len(some)

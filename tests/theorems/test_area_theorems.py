@@ -49,7 +49,7 @@ REGIMES = st.fixed_dictionaries(
 @given(values=REGIMES)
 def test_recursion_below_onepass_below_explicit(forms: tuple[str, ...], values: dict[str, Any]) -> None:
     ks = np.array([0, 1, 10, 100, 1000])
-    bounds = [BY_ID[f"area.theorem7.{form}"].value_at({**values, "L": 1.0}, ks) for form in forms]
+    bounds = [BY_ID[f"area.theorem7.{form}"].at_iterations({**values, "L": 1.0}, ks).total for form in forms]
     for tight, wide in pairwise(bounds):
         assert (tight <= wide * (1 + 1e-9) + 1e-12).all()
 
@@ -68,9 +68,9 @@ def test_local_steps_by_doubling_are_the_sums_of_their_definitions(alpha: float,
 @pytest.mark.nightly
 def test_the_recursion_gives_the_same_at_one_iteration_and_in_one_pass_over_many() -> None:
     theorem = BY_ID["area.theorem7.recursion"]
-    many = theorem.value_at(SMOOTH, np.array([3, 33000, 0, 3]))
+    many = theorem.at_iterations(SMOOTH, np.array([3, 33000, 0, 3])).total
     for place, k in enumerate((3, 33000, 0, 3)):
-        assert theorem.value_at(SMOOTH, np.array([k]))[0] == many[place]
+        assert theorem.at_iterations(SMOOTH, np.array([k])).total[0] == many[place]
     grid = theorem.evaluate({**SMOOTH, "sigma": np.array([[0.0], [1.0]]), "K": np.array([[3, 33000]])})
     assert grid.total.shape == (2, 2)
     assert grid.total[1] == pytest.approx(many[:2], rel=0)

@@ -100,7 +100,7 @@ def test_quadratics_attain_the_contraction_of_gradient_descent(L, R, h, K):
     values = {"L": L, "mu": mu, "R": R, "F0": curvature * R**2 / 2, "sigma": 0.0, "alpha": h / L}
     for name in ("gd.strongly-convex", "gd.strongly-convex.gap", "proximal-gradient.strongly-convex"):
         theorem = BY_ID[name]
-        at = theorem.value_at(needed(theorem, values), [K])[0]
+        at = theorem.at_iterations(needed(theorem, values), [K]).total[0]
         if K == 0:
             assert at == pytest.approx(values["F0"] if name.endswith(".gap") else R**2)
         else:
@@ -236,7 +236,7 @@ def test_a_burn_in_restricts_the_points(tmp_path, condition, first):
     with pytest.raises(AssumptionError, match=r"needs .* got"):
         plan_of(theorem, problem, iterations=first - 1)
     with pytest.raises(AssumptionError, match=r"needs .* got"):
-        theorem.value_at({"L": 1.0, "R": 3.0}, np.array([first - 1]))
+        theorem.at_iterations({"L": 1.0, "R": 3.0}, np.array([first - 1]))
 
 
 def test_what_is_said_of_the_start_is_compared_there_and_nothing_else_is():
@@ -244,7 +244,7 @@ def test_what_is_said_of_the_start_is_compared_there_and_nothing_else_is():
     assert plan_of(textbook("strongly_convex"), problem).ks[0] == 0
     assert plan_of(textbook("gd_last"), problem).ks[0] == 1
     with pytest.raises(SymbolError, match="K must be an integer ≥ 1"):
-        textbook("gd_last").value_at({"L": 1.0, "R": 1.0}, np.array([0]))
+        textbook("gd_last").at_iterations({"L": 1.0, "R": 1.0}, np.array([0]))
 
 
 def test_the_horizon_of_the_subgradient_method_is_the_one_of_its_step(tmp_path):

@@ -25,7 +25,7 @@ from boundlab.metrics import METRICS
 from boundlab.pages.theorem import related_links, theorem_page
 from boundlab.registry import registered
 from boundlab.theorems import ALONG_RUN, FormulaBound, Theorem, core, load_theorem
-from boundlab.theorems._toml import of_package, read_theorem
+from boundlab.theorems.record import of_package, read_theorem
 
 THEOREM7, THEOREM8 = BY_ID["area.theorem7"], BY_ID["area.theorem8"]
 
@@ -98,13 +98,13 @@ def test_what_may_still_be_set() -> None:
 
 
 def test_a_fixed_horizon_is_not_read_as_a_bound_at_every_iteration() -> None:
-    assert THEOREM8.value_at(FULL, np.array([1000])) == THEOREM8.evaluate(FULL).total
+    assert THEOREM8.at_iterations(FULL, np.array([1000])).total == THEOREM8.evaluate(FULL).total
     with pytest.raises(SymbolError, match="about the one K"):
-        THEOREM8.value_at(FULL, np.array([10, 1000]))
+        THEOREM8.at_iterations(FULL, np.array([10, 1000]))
     fixed = BY_ID["area.theorem8.fixed-step"]
-    assert (np.diff(fixed.value_at({**FULL, "alpha": 0.1}, np.array([10, 1000]))) < 0).all()
+    assert (np.diff(fixed.at_iterations({**FULL, "alpha": 0.1}, np.array([10, 1000])).total) < 0).all()
     with pytest.raises(SymbolError, match="K must be an integer ≥ 1, got 0"):
-        fixed.value_at({**FULL, "alpha": 0.1}, np.array([0]))
+        fixed.at_iterations({**FULL, "alpha": 0.1}, np.array([0]))
 
 
 @pytest.mark.parametrize(
@@ -301,7 +301,7 @@ def test_it_prints_its_left_side_its_symbols_and_its_step(theorem: Theorem) -> N
     latex = theorem.latex()
     assert latex.startswith(METRICS[theorem.metric].latex)
     assert r"\le" in latex or r"\mathcal{O}" in latex
-    used = {one.name for term in theorem.bound.expressions().values() for one in term.free_symbols}
+    used = {one.name for term in theorem.bound.terms.values() for one in term.free_symbols}
     assert all(theorem.symbols[name].latex in latex for name in used)
     letters = {name: r"\alpha_k" if name == "alpha" else theorem.symbols[name].latex for name in theorem.step}
     assert all(f"{letters[name]} = " in latex for name, rule in theorem.step.items() if str(rule) != name)

@@ -5,7 +5,7 @@ docs/theory/area.md says which reading of the algorithm each is about, and what 
 
 from pathlib import Path
 
-from boundlab.theorems._toml import of_package
+from boundlab.theorems.record import of_package
 
 THEOREMS = of_package(
     Path(__file__).parent,

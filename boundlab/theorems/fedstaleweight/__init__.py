@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from boundlab.theorems._toml import of_package
+from boundlab.theorems.record import of_package
 
 THEOREMS = of_package(
     Path(__file__).parent,
