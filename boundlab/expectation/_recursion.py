@@ -731,6 +731,9 @@ class Recursion(Generic[Number]):
                 at_start = spread.start @ there @ spread.start.swapaxes(1, 2)
                 covariance = covariance + np.einsum("cijkl,ckl->cij", spread.steps.depends, at_start)
             own = own + spread.moved @ covariance @ spread.moved.swapaxes(1, 2)
+        # Products of floats are not quite symmetric, and what is not symmetric grows with the events.
+        rows, columns = np.tril_indices(len(written), -1)
+        own[:, rows, columns] = own[:, columns, rows]
         out = state.copy()
         out[:, written] = crossed
         out[:, :, written] = crossed.swapaxes(1, 2)
