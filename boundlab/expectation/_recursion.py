@@ -424,7 +424,7 @@ class Moved:
     spreads
         The noise.
     off
-        Of floats, shape (2, written): how far T and its constant column are off, as norms of a register's rows.
+        Of floats, shape (written, sources): how far T is off, as norms of a register's rows in each register.
     """
 
     share: Any
@@ -437,7 +437,7 @@ class Moved:
 
     def unsure(self, rounding: float) -> float:
         """Return how far products are off, relatively: by rounding, or as T is."""
-        return max(rounding, float(self.off[0].max(initial=0.0)))
+        return max(rounding, float(self.off[:, 1:].max(initial=0.0)))
 
     def lost(self, rounding: float) -> Array:
         """Return weights of a diagonal that bounds what floats lose, shape (c, written, sources).
@@ -450,14 +450,11 @@ class Moved:
         rounding
             How far a sum of the products is off, relative to that of their absolute values.
         """
-        many = float(len(self.sources))
-        off = np.repeat(self.off[0][:, None], len(self.sources), axis=1)
-        off[:, 0] = self.off[1]
-        share = self.unsure(rounding)
-        weights = 2.0 * many * (share * np.square(self.T) + np.square(off) / share)
+        many, share = float(len(self.sources)), self.unsure(rounding)
+        weights = 2.0 * many * (share * np.square(self.T) + np.square(self.off) / share)
         for spread in self.spreads:
             steps, begins, moved, e = spread.steps, spread.begins, norm(spread.moved), spread.moved.shape[-1]
-            wrong = float(self.off[0].max(initial=0.0))
+            wrong = float(self.off[:, 1:].max(initial=0.0))
             reach = (moved + wrong) ** 2
             turned = 2.0 * wrong * moved + wrong * wrong + (2 * e + 4 + len(self.spreads)) * EPS * reach
             V = norm(steps.covariance)
@@ -691,7 +688,9 @@ class Recursion(Generic[Number]):
                 nothing = self._where.passes.nothing
                 moved = np.concatenate([nothing if part is None else part for part in parts], axis=1)
                 spreads.append(self._spread(steps, begins, moved))
-        off = np.array([[place.off, place.base] for place in places]).reshape(-1, 2).T
+        # What a register is not made of has the coefficient 0, and no rounding.
+        off = np.array([[place.base, *(place.off * (one in place.parts) for one in sources)] for place in places])
+        off = off.reshape(-1, 1 + len(sources)).repeat([1, *[self.e] * len(sources)], axis=1)
         return Moved(
             self._share(edge.share),
             after,
@@ -699,7 +698,7 @@ class Recursion(Generic[Number]):
             self._coordinates(sources, one=True),
             T,
             spreads,
-            np.repeat(off, self.e, axis=1),
+            off.repeat(self.e, axis=0),
         )
 
     def _coordinates(self, registers: list[int], *, one: bool = False) -> NDArray[np.int64]:

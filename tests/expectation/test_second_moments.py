@@ -181,7 +181,7 @@ def test_a_map_that_is_off_by_what_is_said_moves_second_moments_by_no_more_than_
     T = rng.normal(size=(1, 1, size)) * rng.choice([0.0, 1.0])
     root = rng.normal(size=(size, size)) * 10.0 ** rng.uniform(-3.0, 3.0, size=(size, 1))
     S = root @ root.T
-    event = Moved(1.0, ("",), written, sources, T, [], np.array([[off], [off]]))
+    event = Moved(1.0, ("",), written, sources, T, [], np.full((1, size), off))
     toward = rng.integers(size - 1)
     apart = S[toward] * np.array([0.0, *[1.0] * (size - 1)])
     wrong = off * apart / max(float(np.linalg.norm(apart)), 1e-300)
