@@ -116,7 +116,7 @@ def moments_operations(
         if once and event in made:
             total += _EVENT + 5.0 * event.controls * size
         else:
-            total += _EVENT + event.edges * (_ROW * (10 * event.rows + event.steps) + 10.0 * size)
+            total += _EVENT + event.edges * (_ROW * (6 * event.rows + event.steps) + 10.0 * size)
         made.add(event)
         if total > 1e3 * AFFORDABLE:
             return math.inf

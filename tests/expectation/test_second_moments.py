@@ -192,7 +192,7 @@ def test_a_map_that_is_off_by_what_is_said_moves_second_moments_by_no_more_than_
         return np.asarray(change @ S @ change.T)
 
     error = after(T[0, 0] + wrong) - after(T[0, 0])
-    room = Recursion._lost(SimpleNamespace(size=size), S[None], np.zeros((1, size, size)), event)[0]  # type: ignore[arg-type]
+    room = Recursion._lost(SimpleNamespace(size=size), np.stack([S[None], 0.0 * S[None]]), event)[0]  # type: ignore[arg-type]
     scale = 1.0 / np.sqrt(room)
     for sign in (1.0, -1.0):
         lowest = np.linalg.eigvalsh((np.diag(room) + sign * error) * np.outer(scale, scale))[0]

@@ -20,7 +20,8 @@ from boundlab.case import problem_from, read_case
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.exact import evaluate
-from boundlab.execute import moments, rationals
+from boundlab.execute import rationals
+from boundlab.expectation import moments
 from boundlab.falsify import falsify
 from boundlab.metrics import METRICS
 from boundlab.objective.weighted import minimised

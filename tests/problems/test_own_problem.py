@@ -14,8 +14,7 @@ from boundlab.compare import compare
 from boundlab.delays import ServerPolicy, read_policy
 from boundlab.errors import AssumptionError
 from boundlab.exact import evaluate
-from boundlab.execute import moments
-from boundlab.expectation import engine, left_side, twins
+from boundlab.expectation import engine, left_side, moments, twins
 from boundlab.instance import make_plan
 from boundlab.metrics import metric
 from boundlab.options import Options
@@ -62,7 +61,7 @@ def test_moments_along_a_tape_need_no_built_in_problem(name):
     policy = read_policy(None, delays, compiler.server, "fedbuff")
     parameters = compiler.read(Options("fedbuff", {"eta_l": 0.1, "eta_g": 1.0, "count": 2, "M": 3}))
     tape = compile_trial(compiler, parameters, 3, delays, policy, 8, RecordAt(ks), Streams(5))
-    built_in, own = (moments.conditional(metric(name), problem, tape, 0.5, ks) for problem in both())
+    built_in, own = (moments.left_side(metric(name), problem, tape, ks) for problem in both(sigma=0.5))
     assert np.allclose(own.value, built_in.value, rtol=1e-12)
 
 
@@ -100,4 +99,4 @@ def test_exact_moments_need_no_built_in_problem(tmp_path):
 
 def test_a_problem_without_the_capability_is_refused_by_its_name():
     with pytest.raises(AssumptionError, match="the moments need `quadratic\\(\\)`, which problem huber does not give"):
-        moments.entries(3, build_problem("huber", {}))
+        moments.blocks_of(build_problem("huber", {}))

@@ -12,7 +12,7 @@ from boundlab.case import build_delays, build_problem
 from boundlab.cli import invoke
 from boundlab.compare import compare as compare_plan
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.execute import moments
+from boundlab.expectation import moments
 from boundlab.instance import make_plan
 from boundlab.metrics import Series, metric
 from boundlab.registry import lookup
@@ -201,7 +201,7 @@ def test_no_engine_takes_the_best_iterate_for_a_mean(tmp_path: Path, capsys: pyt
 def test_moments_refuse_a_metric_that_is_no_mean() -> None:
     tape = tape_of("gd", {"alpha": 0.5}, 1, 2, "deterministic")
     with pytest.raises(SpecError, match=r"moments need .* which best-gap is not"):
-        moments.conditional(metric("best-gap"), build_problem("quadratic", {}), tape, 1.0, np.array([2]))
+        moments.left_side(metric("best-gap"), build_problem("quadratic", {"sigma": 1}), tape, np.array([2]))
 
 
 def test_rounding_is_no_refutation_of_a_best_iterate() -> None:
