@@ -607,6 +607,7 @@ class ExactEngine:
     ) -> Scalar:
         """Return the expectation over the noise, given the schedule; ``in_full`` gives its tape with all records."""
         each, metric, everywhere = exactly(tape, rates, balls=balls), self.plan.metric, has_moments(self.model)
+        ks = self.plan.ks[-1:]
         unit = numbers.ball(numbers.rational(1)) if balls else numbers.one_like(*rates)
         core = None if everywhere else core_of_schedule(self.model, tape, each, unit)
         if everywhere or core is not None:
@@ -614,10 +615,10 @@ class ExactEngine:
 
             def moments(tell: "Callable[[Moments], None]") -> Scalar:
                 full = in_full()
-                return given_schedule(self.model, full, exactly(full, rates, balls=balls), metric, k, core, tell)
+                return given_schedule(self.model, full, exactly(full, rates, balls=balls), metric, ks, core, tell)[0]
 
             self._trace = lambda: of_moments(moments, summed=False)
-            return given_schedule(self.model, tape, each, metric, k, core)
+            return given_schedule(self.model, tape, each, metric, ks, core)[0]
         self._trace = lambda: listed(lambda: (outcomes_of_schedule(self.model, self.best, tape, each, unit), []))
         return enumerated_schedule(self.model, self.best, tape, each, unit, metric, k)
 

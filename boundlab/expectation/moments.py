@@ -278,22 +278,25 @@ def given_schedule(
     tape: Tape,
     numbers_of: Numbers[Scalar],
     metric: Metric,
-    k: int,
+    ks: Ints,
     core: Core | None = None,
     told: Callable[[Moments], object] | None = None,
-) -> Scalar:
-    """Return E[metric | schedule] at the horizon ``k`` over the noise, where that depends on the schedule alone.
+    largest: float = LARGEST,
+) -> list[Scalar]:
+    """Return E[metric | schedule] at the sorted horizons ``ks`` over noise that depends on the schedule alone.
 
     Parameters
     ----------
     tape
-        With the records that the metric asks for at ``k``.
+        With the records that the metric asks for at ``ks``.
     numbers_of
         Those of the tape without rounding, or as balls.
     core
         As above.
     told
         Is told the moments of every record.
+    largest
+        Most entries that are computed.
 
     Raises
     ------
@@ -308,7 +311,7 @@ def given_schedule(
             told(_moments(place, found, schedule.sum, model, hessian, metric, None))
         return metric.of_second_moment(hessian, found.second())
 
-    return folded(metric, np.array([k]), _along(schedule, where, numbers.rational, look, LARGEST))[0]
+    return folded(metric, ks, _along(schedule, where, numbers.rational, look, largest))
 
 
 # The left side given a tape, without sampling: of the one run without noise, or its expectation over the noise.
