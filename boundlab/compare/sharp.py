@@ -22,6 +22,7 @@ from boundlab.expectation import (
     exact_event_law,
     exact_program,
     folded,
+    looked_at,
     operations,
     twins,
 )
@@ -391,7 +392,7 @@ def over_events(plan: Plan, budget: Budget) -> Sharp | None:
             found = moments.in_exact_numbers(model, arithmetic, law, plan.metric, ks)
         else:
             alike = twins(plan.problem, law.p.astype(np.float64))
-            found = enumerated(model, best, arithmetic, unit, law, alike, plan.metric, ks)
+            found = enumerated(model, best, unit, looked_at(arithmetic, law, alike, plan.metric, ks), plan.metric, ks)
         return dict(zip(points, found, strict=True))
 
     return Sharp(plan, budget, cost, left)

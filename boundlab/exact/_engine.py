@@ -47,19 +47,21 @@ from boundlab.exact._rows import (
 from boundlab.execute.rationals import exactly, run
 from boundlab.expectation import (
     Arithmetic,
+    Lowering,
     RecordedOutcome,
+    Schedule,
     Steps,
-    core_of_schedule,
-    core_over_events,
+    core_of as core_of_runs,
     engine,
     enumerated,
-    enumerated_schedule,
     exact_event_law,
     exact_parameters,
     exact_program,
     folded,
+    looked_at,
     outcomes,
-    outcomes_of_schedule,
+    pruned,
+    told,
     twins,
 )
 from boundlab.formulas.assignments import of_arrivals
@@ -495,10 +497,14 @@ class ExactEngine:
         ks, k = plan.ks[-1:], int(plan.ks[-1])
 
         def all_events() -> tuple[list[RecordedOutcome], list[Steps]]:
-            return outcomes(self.model, self.best, *self.arithmetic(), law, plan.metric, k)
+            arithmetic, unit = self.arithmetic()
+            return outcomes(self.model, self.best, unit, told(arithmetic, law, plan.metric, k))
+
+        def everything() -> Any:
+            return Lowering(self.arithmetic()[0], law, (), average=False).graph(k)
 
         everywhere = has_moments(self.model) and plan.metric.quantity.of_moments
-        core = None if everywhere else core_over_events(self.model, self.arithmetic()[0], law, k)
+        core = None if everywhere else core_of_runs(self.model, everything)
         if everywhere or core is not None:
             from boundlab.expectation.moments import in_exact_numbers
 
@@ -516,7 +522,9 @@ class ExactEngine:
         alike = twins(plan.problem, law.p.astype(np.float64))
 
         def once() -> Scalar:
-            return enumerated(self.model, self.best, *self.arithmetic(), law, alike, plan.metric, ks)[0]
+            arithmetic, unit = self.arithmetic()
+            graph = looked_at(arithmetic, law, alike, plan.metric, ks)
+            return enumerated(self.model, self.best, unit, graph, plan.metric, ks)[0]
 
         try:
             found = self._with_precision(once)
@@ -571,7 +579,7 @@ class ExactEngine:
 
         def once(values: list[Scalar], *, balls: bool) -> Scalar:
             if not plan.problem.noiseless:
-                return self._over_noise(tape, in_full, values, k, balls=balls)
+                return self._over_noise(tape, in_full, values, balls=balls)
             shown: list[Scalar] = []
             run(
                 tape, self.model, values, lambda _m, x: shown.append(plan.metric.at(function, x)), balls=balls,
@@ -602,14 +610,13 @@ class ExactEngine:
         self.method = f"{along} balls"
         return self._with_precision(lambda: once([ball(rate()) for rate in rate_balls], balls=True))
 
-    def _over_noise(
-        self, tape: Tape, in_full: Callable[[], Tape], rates: list[Scalar], k: int, *, balls: bool
-    ) -> Scalar:
+    def _over_noise(self, tape: Tape, in_full: Callable[[], Tape], rates: list[Scalar], *, balls: bool) -> Scalar:
         """Return the expectation over the noise, given the schedule; ``in_full`` gives its tape with all records."""
         each, metric, everywhere = exactly(tape, rates, balls=balls), self.plan.metric, has_moments(self.model)
         ks = self.plan.ks[-1:]
         unit = numbers.ball(numbers.rational(1)) if balls else numbers.one_like(*rates)
-        core = None if everywhere else core_of_schedule(self.model, tape, each, unit)
+        schedule = Schedule(tape, each, unit)
+        core = None if everywhere else core_of_runs(self.model, schedule.graph)
         if everywhere or core is not None:
             from boundlab.expectation.moments import given_schedule
 
@@ -619,8 +626,9 @@ class ExactEngine:
 
             self._trace = lambda: of_moments(moments, summed=False)
             return given_schedule(self.model, tape, each, metric, ks, core)[0]
-        self._trace = lambda: listed(lambda: (outcomes_of_schedule(self.model, self.best, tape, each, unit), []))
-        return enumerated_schedule(self.model, self.best, tape, each, unit, metric, k)
+        graph = pruned(schedule.graph())
+        self._trace = lambda: listed(lambda: outcomes(self.model, self.best, unit, graph))
+        return enumerated(self.model, self.best, unit, graph, metric, ks)[0]
 
     def _with_precision(self, once: Callable[[], Scalar]) -> Side:
         """Run with more and more digits until every comparison is decided."""
