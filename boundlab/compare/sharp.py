@@ -323,19 +323,20 @@ def one_schedule(plan: Plan, at: AtMinimum | None, budget: Budget, seed: int, tr
         if noisy and isinstance(model, RationalProblem):
             from boundlab.expectation import moments
 
-            own = rationals.exactly(exact, rates, balls=balls)
-            found = moments.given_schedule(model, exact, own, plan.metric, plan.ks, largest=np.inf)
-            return {point: found[point] for point in points}
-        rationals.run(
-            exact,
-            model,
-            rates,
-            lambda _m, x: shown.append(plan.metric.at(at, x)),
-            balls=balls,
-            longest=_LONGEST,
-            bounds=bounds,
-        )
-        found = folded(plan.metric, plan.ks, shown)
+            found = moments.given_schedule(
+                model, exact, rationals.exactly(exact, rates, balls=balls), plan.metric, plan.ks, largest=np.inf
+            )
+        else:
+            rationals.run(
+                exact,
+                model,
+                rates,
+                lambda _m, x: shown.append(plan.metric.at(at, x)),
+                balls=balls,
+                longest=_LONGEST,
+                bounds=bounds,
+            )
+            found = folded(plan.metric, plan.ks, shown)
         return {point: found[point] for point in points}
 
     return Sharp(plan, budget, cost, left)

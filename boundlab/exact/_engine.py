@@ -73,6 +73,7 @@ from boundlab.instance.from_case import given, never_moving, own_rates, plan_of
 from boundlab.instance.plan import Plan, require_last
 from boundlab.instance.readings import known_number, left_side
 from boundlab.objective import StepBounds
+from boundlab.options import parse_spec
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Condition, Theorem, core as core_of
 
@@ -118,33 +119,20 @@ def exact_law(case: Case, plan: Plan) -> EventLaw[Fraction] | None:
     delays, policy = case.events.delays, case.events.policy
     n = case.problem.n
     if isinstance(delays, IndependentEvents):
-        raw = _options(case.raw.get("delays"))
+        said = case.raw.get("delays")
+        raw = said if isinstance(said, dict) else parse_spec(str(said), "delays")[1]
         if "p" in raw:
-            p = tuple(_list(raw["p"]))
+            entries = (
+                raw["p"] if isinstance(raw["p"], list) else str(raw["p"]).strip().strip("[]").replace(",", " ").split()
+            )
+            p = tuple(numbers.read_number(entry, "p") for entry in entries)
             p_s = numbers.read_number(raw["p_s"], "p_s") if "p_s" in raw else 1 - sum(p, Fraction(0))
         else:
             p_s = numbers.read_number(raw["p_s"], "p_s") if "p_s" in raw else Fraction(1, n + 1)
             p = ((1 - p_s) / n,) * n
         if sum(p, p_s) == 1:
             return EventLaw(np.array(p, dtype=object), p_s)
-    return exact_event_law(delays, policy, counted=count_of(plan) is not None)
-
-
-def count_of(plan: Plan) -> int | None:
-    """Return after how many arrivals the server aggregates, where a count says so."""
-    found: int | None = getattr(plan.parameters, "count", None)
-    return found
-
-
-def _options(raw: Any) -> Mapping[str, Any]:
-    from boundlab.options import parse_spec
-
-    return raw if isinstance(raw, dict) else parse_spec(str(raw), "delays")[1]
-
-
-def _list(raw: Any) -> list[Fraction]:
-    entries = raw if isinstance(raw, list) else str(raw).strip().strip("[]").replace(",", " ").split()
-    return [numbers.read_number(entry, "p") for entry in entries]
+    return exact_event_law(delays, policy, counted=getattr(plan.parameters, "count", None) is not None)
 
 
 def formulas(plan: Plan, case: Case, model: RationalProblem, law: EventLaw[Fraction] | None) -> Formulas:
@@ -182,7 +170,7 @@ def formulas(plan: Plan, case: Case, model: RationalProblem, law: EventLaw[Fract
     if plan.theorem.horizon == "fixed":
         values[counter] = KnownNumber.of(plan.iterations)
     if law is not None:
-        values |= _frequencies(law, count_of(plan)) if plan.algorithm.server == "any" else {}
+        values |= _frequencies(law, getattr(plan.parameters, "count", None)) if plan.algorithm.server == "any" else {}
     rules = {name: rule for name, rule in plan.theorem.defining().items() if name not in values}
     return Formulas(values, rules)
 
@@ -500,11 +488,12 @@ class ExactEngine:
             arithmetic, unit = self.arithmetic()
             return outcomes(self.model, self.best, unit, told(arithmetic, law, plan.metric, k))
 
-        def everything() -> Any:
-            return Lowering(self.arithmetic()[0], law, (), average=False).graph(k)
-
         everywhere = has_moments(self.model) and plan.metric.quantity.of_moments
-        core = None if everywhere else core_of_runs(self.model, everything)
+        core = (
+            None
+            if everywhere
+            else core_of_runs(self.model, lambda: Lowering(self.arithmetic()[0], law, (), average=False).graph(k))
+        )
         if everywhere or core is not None:
             from boundlab.expectation.moments import in_exact_numbers
 
