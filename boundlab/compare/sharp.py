@@ -22,6 +22,7 @@ from boundlab.expectation import (
     exact_event_law,
     exact_program,
     folded,
+    looked_at,
     operations,
     twins,
 )
@@ -135,6 +136,7 @@ _FRACTIONS: Final = 0  # in place of bits
 _TOLD: Final = 100  # bits that both sides have where they are called equal for all that is known
 _FLOATS: Final = 30  # the same where the bound is a recursion in floats
 _LONGEST: Final = 1 << 13
+_PART: Final = 5e4  # operations that a row of a tape costs the interpreter where moments are followed
 _SLOWER: Final = 30.0  # times as long an expectation over events takes in balls as in floats
 ABOVE, BELOW, TIED, OPEN = 1, -1, 2, 0
 
@@ -302,36 +304,39 @@ def one_schedule(plan: Plan, at: AtMinimum | None, budget: Budget, seed: int, tr
     """Return the run of one trial: without noise, or its expectation over the noise of quadratics; None: of neither."""
     from boundlab.execute import rationals
 
-    form = None if plan.problem.noiseless or at is None else at.problem.quadratic()
-    if at is None or (form is None and not plan.problem.noiseless):
+    noisy = not plan.problem.noiseless
+    if at is None or (noisy and at.problem.quadratic() is None):
         return None
     model = at.problem
     bounds = [plan.problem.step_bounds(client) for client in range(plan.problem.n)]
 
     def cost(bits: int, _points: Iterable[int]) -> float:
-        one = rationals.operations(tape, model, bits)
-        if form is None:
-            return one
-        adjoint = 200.0 * float(tape.descend.steps.sum()) * plan.problem.d**3
-        return one + len(tape.record.src) * (one + adjoint) / 2.0
+        if not noisy:
+            return rationals.operations(tape, model, bits)
+        coordinates = (tape.registers + 1) * plan.problem.d
+        return len(tape) * (_PART + 100.0 * coordinates**2) * (1.0 + bits / 1024.0)
 
     def left(points: Sequence[int], formulas: Formulas, *, balls: bool) -> dict[int, Scalar]:
-        if not (balls or (form is None and isinstance(model, RationalProblem))):
+        if not balls and (noisy or not isinstance(model, RationalProblem)):
             raise TooLongError("noise, roots and exponentials are followed in balls")
         exact, rates, shown = exact_tape(plan, Streams(seed, trial)), exact_rates(plan, formulas, balls=balls), []
-        rationals.run(
-            exact,
-            model,
-            rates,
-            lambda _m, x: shown.append(plan.metric.at(at, x)),
-            balls=balls,
-            longest=_LONGEST,
-            bounds=bounds,
-        )
-        if form is not None:  # the mean obeys the recursion without noise
-            added = rationals.noise(exact, form, rates, plan.metric, range(len(shown)))
-            shown = [mean + more for mean, more in zip(shown, added, strict=True)]
-        found = folded(plan.metric, plan.ks, shown)
+        if noisy and isinstance(model, RationalProblem):
+            from boundlab.expectation import moments
+
+            found = moments.given_schedule(
+                model, exact, rationals.exactly(exact, rates, balls=balls), plan.metric, plan.ks, largest=np.inf
+            )
+        else:
+            rationals.run(
+                exact,
+                model,
+                rates,
+                lambda _m, x: shown.append(plan.metric.at(at, x)),
+                balls=balls,
+                longest=_LONGEST,
+                bounds=bounds,
+            )
+            found = folded(plan.metric, plan.ks, shown)
         return {point: found[point] for point in points}
 
     return Sharp(plan, budget, cost, left)
@@ -388,7 +393,7 @@ def over_events(plan: Plan, budget: Budget) -> Sharp | None:
             found = moments.in_exact_numbers(model, arithmetic, law, plan.metric, ks)
         else:
             alike = twins(plan.problem, law.p.astype(np.float64))
-            found = enumerated(model, best, arithmetic, unit, law, alike, plan.metric, ks)
+            found = enumerated(model, best, unit, looked_at(arithmetic, law, alike, plan.metric, ks), plan.metric, ks)
         return dict(zip(points, found, strict=True))
 
     return Sharp(plan, budget, cost, left)

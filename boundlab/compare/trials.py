@@ -180,12 +180,12 @@ def given_schedule_operations(plan: Plan, tape: Tape) -> float:
     problem = plan.problem
     if problem.noiseless or tape.implicit.any():
         return float("inf")
-    from boundlab.execute import moments
+    from boundlab.expectation import moments
 
     if moments.why_not(plan.metric, problem, tape):
         return float("inf")
-    # A row of the tape writes one register's covariance with all others; a local step multiplies matrices.
-    each, step = _ROW + 4.0 * tape.registers * problem.d**2, _ROW + 4.0 * problem.d**3
+    # A row of the tape copies the moments of all registers; a local step multiplies matrices.
+    each, step = _ROW + 10.0 * moments.entries(tape, problem), _ROW + 4.0 * problem.d**3
     return len(tape) * each + float(tape.descend.steps.sum()) * step
 
 
@@ -228,7 +228,7 @@ def left_sides(plan: Plan, tape: Tape, *, compiled: bool = False) -> Enclosure:
     SpecError
         If the coefficients of all noise are too many.
     """
-    from boundlab.execute import moments
+    from boundlab.expectation import moments
 
     problem = plan.problem
     if reason := moments.why_not(plan.metric, problem, tape):

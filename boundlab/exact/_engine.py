@@ -47,19 +47,21 @@ from boundlab.exact._rows import (
 from boundlab.execute.rationals import exactly, run
 from boundlab.expectation import (
     Arithmetic,
+    Lowering,
     RecordedOutcome,
+    Schedule,
     Steps,
-    core_of_schedule,
-    core_over_events,
+    core_of as core_of_runs,
     engine,
     enumerated,
-    enumerated_schedule,
     exact_event_law,
     exact_parameters,
     exact_program,
     folded,
+    looked_at,
     outcomes,
-    outcomes_of_schedule,
+    pruned,
+    told,
     twins,
 )
 from boundlab.formulas.assignments import of_arrivals
@@ -71,6 +73,7 @@ from boundlab.instance.from_case import given, never_moving, own_rates, plan_of
 from boundlab.instance.plan import Plan, require_last
 from boundlab.instance.readings import known_number, left_side
 from boundlab.objective import StepBounds
+from boundlab.options import parse_spec
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Condition, Theorem, core as core_of
 
@@ -116,33 +119,20 @@ def exact_law(case: Case, plan: Plan) -> EventLaw[Fraction] | None:
     delays, policy = case.events.delays, case.events.policy
     n = case.problem.n
     if isinstance(delays, IndependentEvents):
-        raw = _options(case.raw.get("delays"))
+        said = case.raw.get("delays")
+        raw = said if isinstance(said, dict) else parse_spec(str(said), "delays")[1]
         if "p" in raw:
-            p = tuple(_list(raw["p"]))
+            entries = (
+                raw["p"] if isinstance(raw["p"], list) else str(raw["p"]).strip().strip("[]").replace(",", " ").split()
+            )
+            p = tuple(numbers.read_number(entry, "p") for entry in entries)
             p_s = numbers.read_number(raw["p_s"], "p_s") if "p_s" in raw else 1 - sum(p, Fraction(0))
         else:
             p_s = numbers.read_number(raw["p_s"], "p_s") if "p_s" in raw else Fraction(1, n + 1)
             p = ((1 - p_s) / n,) * n
         if sum(p, p_s) == 1:
             return EventLaw(np.array(p, dtype=object), p_s)
-    return exact_event_law(delays, policy, counted=count_of(plan) is not None)
-
-
-def count_of(plan: Plan) -> int | None:
-    """Return after how many arrivals the server aggregates, where a count says so."""
-    found: int | None = getattr(plan.parameters, "count", None)
-    return found
-
-
-def _options(raw: Any) -> Mapping[str, Any]:
-    from boundlab.options import parse_spec
-
-    return raw if isinstance(raw, dict) else parse_spec(str(raw), "delays")[1]
-
-
-def _list(raw: Any) -> list[Fraction]:
-    entries = raw if isinstance(raw, list) else str(raw).strip().strip("[]").replace(",", " ").split()
-    return [numbers.read_number(entry, "p") for entry in entries]
+    return exact_event_law(delays, policy, counted=getattr(plan.parameters, "count", None) is not None)
 
 
 def formulas(plan: Plan, case: Case, model: RationalProblem, law: EventLaw[Fraction] | None) -> Formulas:
@@ -180,7 +170,7 @@ def formulas(plan: Plan, case: Case, model: RationalProblem, law: EventLaw[Fract
     if plan.theorem.horizon == "fixed":
         values[counter] = KnownNumber.of(plan.iterations)
     if law is not None:
-        values |= _frequencies(law, count_of(plan)) if plan.algorithm.server == "any" else {}
+        values |= _frequencies(law, getattr(plan.parameters, "count", None)) if plan.algorithm.server == "any" else {}
     rules = {name: rule for name, rule in plan.theorem.defining().items() if name not in values}
     return Formulas(values, rules)
 
@@ -495,10 +485,15 @@ class ExactEngine:
         ks, k = plan.ks[-1:], int(plan.ks[-1])
 
         def all_events() -> tuple[list[RecordedOutcome], list[Steps]]:
-            return outcomes(self.model, self.best, *self.arithmetic(), law, plan.metric, k)
+            arithmetic, unit = self.arithmetic()
+            return outcomes(self.model, self.best, unit, told(arithmetic, law, plan.metric, k))
 
         everywhere = has_moments(self.model) and plan.metric.quantity.of_moments
-        core = None if everywhere else core_over_events(self.model, self.arithmetic()[0], law, k)
+        core = (
+            None
+            if everywhere
+            else core_of_runs(self.model, lambda: Lowering(self.arithmetic()[0], law, (), average=False).graph(k))
+        )
         if everywhere or core is not None:
             from boundlab.expectation.moments import in_exact_numbers
 
@@ -516,7 +511,9 @@ class ExactEngine:
         alike = twins(plan.problem, law.p.astype(np.float64))
 
         def once() -> Scalar:
-            return enumerated(self.model, self.best, *self.arithmetic(), law, alike, plan.metric, ks)[0]
+            arithmetic, unit = self.arithmetic()
+            graph = looked_at(arithmetic, law, alike, plan.metric, ks)
+            return enumerated(self.model, self.best, unit, graph, plan.metric, ks)[0]
 
         try:
             found = self._with_precision(once)
@@ -571,7 +568,7 @@ class ExactEngine:
 
         def once(values: list[Scalar], *, balls: bool) -> Scalar:
             if not plan.problem.noiseless:
-                return self._over_noise(tape, in_full, values, k, balls=balls)
+                return self._over_noise(tape, in_full, values, balls=balls)
             shown: list[Scalar] = []
             run(
                 tape, self.model, values, lambda _m, x: shown.append(plan.metric.at(function, x)), balls=balls,
@@ -602,24 +599,25 @@ class ExactEngine:
         self.method = f"{along} balls"
         return self._with_precision(lambda: once([ball(rate()) for rate in rate_balls], balls=True))
 
-    def _over_noise(
-        self, tape: Tape, in_full: Callable[[], Tape], rates: list[Scalar], k: int, *, balls: bool
-    ) -> Scalar:
+    def _over_noise(self, tape: Tape, in_full: Callable[[], Tape], rates: list[Scalar], *, balls: bool) -> Scalar:
         """Return the expectation over the noise, given the schedule; ``in_full`` gives its tape with all records."""
         each, metric, everywhere = exactly(tape, rates, balls=balls), self.plan.metric, has_moments(self.model)
+        ks = self.plan.ks[-1:]
         unit = numbers.ball(numbers.rational(1)) if balls else numbers.one_like(*rates)
-        core = None if everywhere else core_of_schedule(self.model, tape, each, unit)
+        schedule = Schedule(tape, each, unit)
+        core = None if everywhere else core_of_runs(self.model, schedule.graph)
         if everywhere or core is not None:
             from boundlab.expectation.moments import given_schedule
 
             def moments(tell: "Callable[[Moments], None]") -> Scalar:
                 full = in_full()
-                return given_schedule(self.model, full, exactly(full, rates, balls=balls), metric, k, core, tell)
+                return given_schedule(self.model, full, exactly(full, rates, balls=balls), metric, ks, core, tell)[0]
 
             self._trace = lambda: of_moments(moments, summed=False)
-            return given_schedule(self.model, tape, each, metric, k, core)
-        self._trace = lambda: listed(lambda: (outcomes_of_schedule(self.model, self.best, tape, each, unit), []))
-        return enumerated_schedule(self.model, self.best, tape, each, unit, metric, k)
+            return given_schedule(self.model, tape, each, metric, ks, core)[0]
+        graph = pruned(schedule.graph())
+        self._trace = lambda: listed(lambda: outcomes(self.model, self.best, unit, graph))
+        return enumerated(self.model, self.best, unit, graph, metric, ks)[0]
 
     def _with_precision(self, once: Callable[[], Scalar]) -> Side:
         """Run with more and more digits until every comparison is decided."""

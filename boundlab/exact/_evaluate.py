@@ -21,7 +21,6 @@ from boundlab.errors import BoundlabError, SpecError, UndecidedError
 from boundlab.events import Events
 from boundlab.exact._engine import ExactEngine, NoValueError, TooManyError, has_moments, model_of
 from boundlab.exact._result import ExactResult, Growth
-from boundlab.execute import moments
 from boundlab.expectation import Arithmetic, engine, left_side
 from boundlab.formulas.enclose import enclose
 from boundlab.formulas.symbols import apart, names_of
@@ -107,6 +106,8 @@ def _fixed(plan: Plan, case: Case) -> tuple[Enclosure, str]:
     if terms_of(plan.metric):
         parts = [(share, _fixed(own, case)) for share, own in plan.summands]
         return Enclosure.weighted([(share, found) for share, (found, _) in parts]), parts[0][1][1]
+    from boundlab.expectation import moments
+
     tape = plan.algorithm.schedule(plan.parameters, case.events, plan.problem.n, plan.metric.records(ks), int(ks[-1]))
     if reason := moments.why_not(plan.metric, plan.problem, tape):
         raise SpecError(f"no exact engine applies: {reason}")

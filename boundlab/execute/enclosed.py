@@ -15,7 +15,7 @@ smaller than the errors by another factor L times the step.
 import math
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping
 from typing import Any, Final, Generic, NamedTuple, TypeVar, final
 
 import numpy as np
@@ -157,13 +157,6 @@ class EnclosedVectors(ABC, Generic[Value]):
     def descend(self, start: Point[Value], row: Update[Any]) -> tuple[Point[Value], Any]:
         """Return the result of local steps, and how far their sum is at most from that without rounding."""
 
-    def crowded(self) -> bool:
-        """Return whether :meth:`tidy` should be called."""
-        return False
-
-    def tidy(self, points: Sequence[Point[Value]]) -> None:
-        """Make the values of all points that are still needed shorter."""
-
 
 def run(
     tape: Tape, numbers: Numbers[Any], vectors: EnclosedVectors[Value], observe: Callable[[int, Point[Value]], None]
@@ -206,8 +199,6 @@ def run(
                     if len(results) > kept:  # or every register would hold all before it
                         results.popleft().began = None
                     registers[row.dst] = form
-                    if vectors.crowded():
-                        vectors.tidy(_needed(registers.values()))
                 case _:
                     observe(row.row, _point(vectors, registers[row.src]))
     except UndecidedError as error:
@@ -292,17 +283,6 @@ def _origins(tape: Tape, vectors: EnclosedVectors[Value]) -> dict[int, _Form[Val
 
 def _alone(vectors: EnclosedVectors[Value], point: Point[Value]) -> _Form[Value]:
     return _Form({point: vectors.unit}, 0.0, point)
-
-
-def _needed(forms: Iterable[_Form[Value]]) -> list[Point[Value]]:
-    """Return the points that registers can still be made of."""
-    found: dict[Point[Value], None] = {}
-    for form in forms:
-        for one in (form, form.began):
-            if one is not None:
-                found |= dict.fromkeys(one.terms)
-                found |= {} if one.point is None else {one.point: None}
-    return list(found)
 
 
 def _combined(vectors: EnclosedVectors[Value], parts: list[tuple[Any, _Form[Value]]]) -> _Form[Value]:

@@ -8,11 +8,11 @@ import numpy as np
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, ball, digits, exact_array
-from boundlab.arithmetic.problem import Functions, RationalQuadraticForm, Vector
+from boundlab.arithmetic.problem import Functions, Vector
 from boundlab.arithmetic.rational import TooLongError as TooLongError, evaluated
 from boundlab.errors import SpecError
 from boundlab.execute import enclosed
-from boundlab.execute._rows import Combine, Numbers, Row, Show, Update, rows, starts
+from boundlab.execute._rows import Combine, Numbers, Show, Update, rows, starts
 from boundlab.execute.enclosed import TINY, UP, EnclosedVectors, Motion, Point, norm
 from boundlab.metrics import Enclosure, Metric, Proved, Series
 from boundlab.objective import Array, Problem, StepBounds
@@ -204,82 +204,6 @@ def _check_length(x: Vector, longest: int) -> None:
         parts = (entry.a, entry.b) if isinstance(entry, numbers.Surd) else (entry,)
         if max(part.height_bits() for part in parts) > longest:
             raise TooLongError(f"rational iterates grow beyond {longest} bits")
-
-
-# Effect of each noise of a run on a record, from the record backwards: on quadratics, in balls of any precision.
-
-
-def noise(
-    tape: Tape, form: RationalQuadraticForm, rates: Sequence[Scalar], metric: Metric, records: Sequence[int]
-) -> list[Scalar]:
-    """Return what noise adds to E of the quantity at some records, given the schedule: balls of the present precision.
-
-    A record is a sum of coefficient matrices times independent noise; the quantity is quadratic, so that each adds the
-    trace of its own.
-
-    Parameters
-    ----------
-    rates
-        In the order of their recipes, as balls.
-    records
-        Rows of the tape's records.
-
-    Raises
-    ------
-    SpecError
-        If a step is implicit.
-    """
-    A, covariance, eye = [_of(one) for one in form.A], _of(form.covariance()), _eye(len(form.b[0]))
-    weight = metric.of_matrix(eye, _of(form.mean()))
-    program = list(rows(tape, exactly(tape, rates, balls=True)))
-    places = {row.row: place for place, row in enumerate(program) if isinstance(row, Show)}
-    known: dict[tuple[int, Any], Any] = {}
-
-    def factor(client: int, size: Scalar) -> Any:
-        key = client, numbers.hashable(size)
-        if key not in known:
-            known[key] = eye - size * A[client]
-        return known[key]
-
-    def one(record: int) -> Scalar:
-        shown = program[places[record]]
-        assert isinstance(shown, Show)  # noqa: S101  (so they were found)
-        at: dict[int, Any] = {shown.src: eye}
-        total = numbers.ball(numbers.rational(0))
-        for row in reversed(program[: places[record]]):
-            total = total + _before(row, at, factor, weight, covariance)
-        return total
-
-    return [one(record) for record in records]
-
-
-def _before(row: Row[Scalar], at: dict[int, Any], factor: Any, weight: Any, covariance: Any) -> Scalar:
-    """Go back over a row: from coefficients of the registers after it to those before; return what its noise adds."""
-    zero = numbers.ball(numbers.rational(0))
-    if isinstance(row, Show) or row.dst not in at:
-        return zero
-    held = at.pop(row.dst)
-    if isinstance(row, Combine):
-        for share, source in row.terms:
-            at[source] = at[source] + share * held if source in at else share * held
-        return zero
-    assert isinstance(row, Update)  # noqa: S101  (the third kind)
-    if row.implicit:
-        raise SpecError("a step with noise is not implicit")
-    total = zero
-    for size in reversed(row.sizes):
-        total = total + size * size * (weight * held * covariance * held.transpose()).trace()
-        held = held * factor(row.client, size)
-    at[row.src] = at[row.src] + held if row.src in at else held
-    return total
-
-
-def _of(entries: Sequence[Sequence[Any]]) -> Any:
-    return numbers.flint().arb_mat([[numbers.ball(numbers.rational(entry)) for entry in row] for row in entries])
-
-
-def _eye(d: int) -> Any:
-    return numbers.flint().arb_mat([[int(j == k) for k in range(d)] for j in range(d)])
 
 
 # A run with as many digits as its errors take.

@@ -1,13 +1,12 @@
 """Second moments of AREA on quadratics: its passes, and how far floats are off."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
 from boundlab.algorithms import EventLaw
 from boundlab.algorithms.area import AreaParameters
-from boundlab.execute.moments import Frame, frame
 from boundlab.expectation._recursion import EPS
 from boundlab.expectation.moments import enclosing
 from boundlab.metrics import Enclosure, Metric
@@ -15,6 +14,68 @@ from boundlab.objective import Problem
 from boundlab.randomness import Floats, Ints
 
 UNDERFLOW: Final = 1e-290  # more than an event's products that are 0 in floats add up to
+
+
+# A quadratic in coordinates that do not mix: where its matrices are diagonal, moments take one number each.
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A quadratic in coordinates that do not mix, or in one block of all.
+
+    Parameters
+    ----------
+    A
+        Shape (c, n, e, e): c independent blocks of dimension e; c·e = d.
+    b, x0, star
+        The clients' minimisers, x0 and x*; shapes (c, n, e), (c, e), (c, e).
+    noise
+        Shape (c, e, e): the blocks of the covariance of the noise where its trace, E‖noise‖², is 1. Blocks may be
+        correlated; what one block does, and what metrics see of it, depends on its own alone.
+    """
+
+    A: Floats
+    b: Floats
+    x0: Floats
+    star: Floats
+    noise: Floats
+
+    @property
+    def mean(self) -> Floats:
+        """The Hessian of f, shape (c, e, e)."""
+        out: Floats = self.A.mean(axis=1)
+        return out
+
+    def centred(self) -> "Frame":
+        """Return the same relative to x*."""
+        return replace(self, b=self.b - self.star[:, None], x0=self.x0 - self.star, star=np.zeros_like(self.star))
+
+
+def frame(problem: Problem) -> Frame:
+    """Return the quadratic coordinate by coordinate where all its matrices are diagonal.
+
+    No other basis is looked for: turning to one would round.
+
+    Raises
+    ------
+    AssumptionError
+        If the problem gives no :meth:`boundlab.objective.Problem.quadratic`.
+    """
+    form = problem.require_quadratic("the moments")
+    best, x0 = (np.asarray(one, dtype=np.float64) for one in (problem.optimum().x, problem.x0))
+    one = replace(form, sigma=1.0)
+    noise = one.covariance()
+    if (form.A * (1.0 - np.eye(problem.d))).any():
+        return Frame(form.A[None], form.b[None], x0[None], best[None], noise[None])
+    diagonal = np.diagonal(form.A, axis1=1, axis2=2)
+    return Frame(
+        diagonal.T[:, :, None, None],
+        form.b.T[:, :, None],
+        x0[:, None],
+        best[:, None],
+        np.diagonal(noise)[:, None, None],
+    )
 
 
 class AreaPass(NamedTuple):

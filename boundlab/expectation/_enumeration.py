@@ -41,17 +41,19 @@ from boundlab.tape import Initial, Tape
 _MANY = 1 << 16  # sequences of events, of which fewer are soon enumerated
 
 
-def core_of(model: RationalProblem, graph: Graph[Scalar]) -> Core | None:
+def core_of(model: RationalProblem, everything: Callable[[], Graph[Scalar]]) -> Core | None:
     """Return the quadratic that the problem is wherever a run can come, or None: there is none, or runs may leave it.
 
     Parameters
     ----------
-    graph
-        All that can happen. Where that is little and there is no noise, nobody looks: it is enumerated.
+    everything
+        Gives all that can happen. Where that is little and there is no noise, nobody looks: it is enumerated.
     """
     core, noise, best = model.core(), model.sign_noise(), model.minimum()
-    branches = math.prod(max(map(len, level.edges)) for level in graph.levels)
-    if core is None or best is None or (noise is None and branches < _MANY):
+    if core is None or best is None:
+        return None
+    graph = everything()
+    if noise is None and math.prod(max(map(len, level.edges)) for level in graph.levels) < _MANY:
         return None
     if not all(low <= x <= high for low, x, high in zip(core.low, best.x, core.high, strict=True)):
         return None
@@ -276,23 +278,20 @@ def distinct_outcomes(
 def in_exact_numbers(
     model: RationalProblem,
     best: Minimum | None,
-    arithmetic: Arithmetic[Scalar],
     unit: Scalar,
-    law: EventLaw[Fraction],
-    twins: Sequence[Sequence[int]],
+    graph: Graph[Scalar],
     metric: Metric,
     ks: Ints,
     largest: int = SLOW,
-    merged: Callable[[int], object] = int,
 ) -> list[Scalar]:
-    """Return E metric at the sorted horizons ``ks`` in the numbers of ``arithmetic``.
+    """Return E metric at the sorted horizons ``ks`` in exact numbers.
 
     Parameters
     ----------
     unit
         1 in the numbers of the step sizes, so that equal vectors are of one kind.
-    merged
-        Is told how many states there were after merging, over all events.
+    graph
+        What can happen, as far as the metric looks at it: :func:`looked_at`, or a pruned :meth:`Schedule.graph`.
 
     Raises
     ------
@@ -301,10 +300,7 @@ def in_exact_numbers(
     UndecidedError
         If balls cannot tell on which side of a kink an iterate lies.
     """
-    graph = looked_at(arithmetic, law, twins, metric, ks)
-    found, walk = _expectations(graph, ExactValues(model, best, unit), metric, ks, exact=True, largest=largest)
-    merged(walk.merged)
-    return found
+    return _expectations(graph, ExactValues(model, best, unit), metric, ks, exact=True, largest=largest)[0]
 
 
 def _expectations(
@@ -319,47 +315,15 @@ def _expectations(
     return folded(metric, ks, seen), walk
 
 
-def given_schedule(
-    model: RationalProblem,
-    best: Minimum | None,
-    tape: Tape,
-    of_tape: Numbers[Scalar],
-    unit: Scalar,
-    metric: Metric,
-    k: int,
-) -> Scalar:
-    """Return E[metric | schedule] at the horizon ``k`` over signs of noise.
+def outcomes(
+    model: RationalProblem, best: Minimum | None, unit: Scalar, graph: Graph[Scalar]
+) -> tuple[list[RecordedOutcome], list[Steps]]:
+    """Return what :func:`in_exact_numbers` adds up: all that records can show, and what leads there.
 
     Parameters
     ----------
-    tape
-        With the records that the metric asks for at ``k``.
-    of_tape
-        The numbers of the tape without rounding, or as balls.
-
-    Raises
-    ------
-    SpecError
-        If there are too many states.
-    UndecidedError
-        If balls cannot tell on which side of a kink an iterate lies.
-    """
-    graph, held = _of_schedule(tape, of_tape, unit), ExactValues(model, best, unit)
-    return _expectations(graph, held, metric, np.array([k]), exact=True, largest=SLOW)[0][0]
-
-
-def outcomes(
-    model: RationalProblem,
-    best: Minimum | None,
-    arithmetic: Arithmetic[Scalar],
-    unit: Scalar,
-    law: EventLaw[Fraction],
-    metric: Metric,
-    k: int,
-) -> tuple[list[RecordedOutcome], list[Steps]]:
-    """Return what :func:`in_exact_numbers` adds up at the horizon ``k``: all that can be seen, and what leads there.
-
-    Where the metric looks at the average of the models before k, these are seen one by one.
+    graph
+        As there, whose edges say which events they are: :func:`told`, or a pruned :meth:`Schedule.graph`.
 
     Returns
     -------
@@ -370,44 +334,20 @@ def outcomes(
     SpecError, UndecidedError
         As there, of fewer states.
     """
-    graph = Lowering(arithmetic, law, (), average=False, told=True, point=metric.shows).graph(k)
-    ends = list(graph.terms)
-    seen = range(k + metric.over.weights.closed) if metric.over.averages_iterates else metric.records([k]).at(k)
-    graph, held = pruned(graph.seen({ends[one]: Fraction(1) for one in seen})), ExactValues(model, best, unit)
+    held = ExactValues(model, best, unit)
     found = Walk(graph, held, exact=True, largest=TOLD, past=History()).outcomes(held.points)
     return found, [] if held.noisy else held.steps()
 
 
-def outcomes_of_schedule(
-    model: RationalProblem, best: Minimum | None, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar
-) -> list[RecordedOutcome]:
-    """Return what :func:`given_schedule` adds up: all that the records can show, and the signs that lead there.
+def told(arithmetic: Arithmetic[Scalar], law: EventLaw[Fraction], metric: Metric, k: int) -> Graph[Scalar]:
+    """Return all that can happen as far as a metric looks at it at the horizon ``k``, with the events.
 
-    Raises
-    ------
-    SpecError, UndecidedError
-        As there, of fewer states.
+    Where the metric looks at the average of the models before k, these are seen one by one.
     """
-    graph, held = _of_schedule(tape, of_tape, unit), ExactValues(model, best, unit)
-    return Walk(graph, held, exact=True, largest=TOLD, past=History()).outcomes(held.points)
-
-
-def _of_schedule(tape: Tape, of_tape: Numbers[Scalar], unit: Scalar) -> Graph[Scalar]:
-    return pruned(Schedule(tape, of_tape, unit).graph())
-
-
-def core_over_events(
-    model: RationalProblem, arithmetic: Arithmetic[Scalar], law: EventLaw[Fraction], k: int
-) -> Core | None:
-    """Return the quadratic that the problem is wherever a run of ``k`` iterations can come, if it is one."""
-    if model.core() is None:
-        return None
-    return core_of(model, Lowering(arithmetic, law, (), average=False).graph(k))
-
-
-def core_of_schedule(model: RationalProblem, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar) -> Core | None:
-    """Return the quadratic that the problem is wherever the runs of a schedule can come, if it is one."""
-    return core_of(model, Schedule(tape, of_tape, unit).graph())
+    graph = Lowering(arithmetic, law, (), average=False, told=True, point=metric.shows).graph(k)
+    ends = list(graph.terms)
+    seen = range(k + metric.over.weights.closed) if metric.over.averages_iterates else metric.records([k]).at(k)
+    return pruned(graph.seen({ends[one]: Fraction(1) for one in seen}))
 
 
 def looked_at(

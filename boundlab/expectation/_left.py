@@ -105,20 +105,15 @@ def area_moments_operations(problem: Problem, iterations: int) -> float:
 
 
 def moments_operations(
-    problem: Problem, program: EventProgram, law: EventLaw[float], iterations: int, *, average: bool, mixing: bool
+    problem: Problem, program: EventProgram, law: EventLaw[float], iterations: int, *, average: bool
 ) -> float:
     """Return the operations of second moments of all registers: each choice copies the matrix and adds it up.
 
     Where events are the same all the time, and few, they are sparse matrices that are made once.
-
-    Parameters
-    ----------
-    mixing
-        Whether mini-batches mix all coordinates.
     """
     if next(events(program, law, 1), None) is None:  # before anybody writes down so many rows
         return math.inf
-    lowering = Lowering(in_floats(program), law, (), average=average)
+    lowering, mixing = Lowering(in_floats(program), law, (), average=average), by_batches(problem)
     seen = frozenset((X_S, lowering.shown))
     width = 1 + len(lasting(lowering, seen, lowering.sum + average)) * problem.d
     size, made = width**2, set[Event]()
@@ -130,7 +125,7 @@ def moments_operations(
         if once and event in made:
             total += _EVENT + 5.0 * event.controls * size
         else:
-            total += _EVENT + event.edges * (_ROW * (10 * event.rows + event.steps) + 10.0 * size)
+            total += _EVENT + event.edges * (_ROW * (6 * event.rows + event.steps) + 10.0 * size)
         made.add(event)
         if total > 1e3 * AFFORDABLE:
             return math.inf
@@ -235,19 +230,27 @@ def _algorithm(algorithm: Algorithm[Any] | str) -> Algorithm[Any]:
     return found
 
 
-def program_of(algorithm: Algorithm[Any] | str, parameters: Any, clients: int, delays: DelayModel) -> EventProgram:
-    """Return one event of an algorithm as a program.
+def _asked(
+    metric: Theorem | Metric | str,
+    algorithm: Algorithm[Any] | str,
+    problem: Problem,
+    parameters: Any,
+    delays: DelayModel,
+    policy: ServerPolicy,
+) -> tuple[Metric, str, EventProgram, EventLaw[float]]:
+    """Return the left side, its engine, one event as a program, and the law of events.
 
     Raises
     ------
     SpecError
-        If it has none.
+        If no engine applies.
     """
-    who = _algorithm(algorithm)
-    program = who.under(parameters, clients, delays)
-    if program is None:
-        raise SpecError(f"no exact engine applies: {who.id} has no one-event program")
-    return program
+    how, reason = engine(metric, algorithm, problem, parameters, delays, policy)
+    if reason:
+        raise SpecError(f"no exact engine applies: {reason}")
+    program = _algorithm(algorithm).under(parameters, problem.n, delays)
+    assert program is not None  # noqa: S101  (there is an engine)
+    return _metric(metric), how, program, event_law(delays, policy)
 
 
 def applicable(
@@ -286,19 +289,13 @@ def operations(
     if terms_of(left):
         each = (one for _, one in summands(left, problem.n))
         return sum(operations(one, algorithm, problem, parameters, delays, policy, iterations) for one in each)
-    how, reason = engine(metric, algorithm, problem, parameters, delays, policy)
-    if reason:
-        return float("inf")
-    average = left.over.averages_iterates
-    program, law = program_of(algorithm, parameters, problem.n, delays), event_law(delays, policy)
-    if how == MOMENTS and _fast(problem, parameters, left):
-        return area_moments_operations(problem, iterations)
-    mixing = by_batches(problem)
     try:
-        if how == ENUMERATION:
-            return enumeration_operations(problem, program, law, iterations, average=average)
-        return moments_operations(problem, program, law, iterations, average=average, mixing=mixing)
-    except SpecError:  # more can happen at one event than a program goes through
+        _, how, program, law = _asked(metric, algorithm, problem, parameters, delays, policy)
+        if how == MOMENTS and _fast(problem, parameters, left):
+            return area_moments_operations(problem, iterations)
+        predicted = enumeration_operations if how == ENUMERATION else moments_operations
+        return predicted(problem, program, law, iterations, average=left.over.averages_iterates)
+    except SpecError:  # no engine, or more can happen at one event than a program goes through
         return float("inf")
 
 
@@ -352,18 +349,15 @@ def left_side(
     UndecidedError
         If rounding could decide on which side of a kink an iterate lies, and fractions do not reach.
     """
-    left, who = _metric(metric), _algorithm(algorithm)
-    how, reason = engine(metric, algorithm, problem, parameters, delays, policy)
-    if reason:
-        raise SpecError(f"no exact engine applies: {reason}")
+    run = algorithm, problem, parameters, delays, policy
+    left, how, program, law = _asked(metric, *run)
     first = left.first
     points = np.array([iterations]) if ks is None else np.asarray(ks, dtype=np.int64)
     if points.size == 0 or points.min() < first or points.max() > iterations:
         raise SpecError(f"iterations must be between {first} and {iterations}")
-    law, program = event_law(delays, policy), program_of(algorithm, parameters, problem.n, delays)
     if terms_of(left):
-        words = who, problem, parameters, delays, policy, iterations, points
-        return Enclosure.weighted([(share, left_side(one, *words)) for share, one in summands(left, problem.n)])
+        parts = [(share, left_side(one, *run, iterations, points)) for share, one in summands(left, problem.n)]
+        return Enclosure.weighted(parts)
     if how == MOMENTS and _fast(problem, parameters, left):
         from boundlab.expectation import _area_moments
 
@@ -376,8 +370,8 @@ def left_side(
     try:
         return _enumeration.in_floats(problem, in_floats(program), law, twins(problem, law.p), left, points)
     except UndecidedError as error:
-        exact = in_exact_numbers(program_of(algorithm, parameters.known(), problem.n, delays))
-        return _in_fractions(problem, exact, law, left, points, str(error))
+        known = _asked(metric, algorithm, problem, parameters.known(), delays, policy)[2]
+        return _in_fractions(problem, in_exact_numbers(known), law, left, points, str(error))
 
 
 def distinct_outcomes(
@@ -398,13 +392,9 @@ def distinct_outcomes(
     UndecidedError
         If rounding could decide on which side of a kink an iterate lies.
     """
-    left = _metric(metric)
-    how, reason = engine(metric, algorithm, problem, parameters, delays, policy)
-    if reason:
-        raise SpecError(f"no exact engine applies: {reason}")
+    left, how, program, law = _asked(metric, algorithm, problem, parameters, delays, policy)
     if how == MOMENTS:
         return 1
-    law, program = event_law(delays, policy), program_of(algorithm, parameters, problem.n, delays)
     return _enumeration.distinct_outcomes(problem, in_floats(program), law, twins(problem, law.p), left, iterations)
 
 
@@ -423,17 +413,9 @@ def _in_fractions(
         if model is None or best is None:
             raise InexactError(f"problem {problem.id} is not evaluated in rational numbers")
         shares = np.array([shortest_decimal(one) for one in law.p.tolist()], dtype=object)
-        found = _enumeration.in_exact_numbers(
-            model,
-            best,
-            arithmetic,
-            rational(1),
-            EventLaw(shares, shortest_decimal(law.p_s), tuple(map(stands_for, law.ages))),
-            twins(problem, law.p),
-            left,
-            points,
-            _FRACTIONS,
-        )
+        known = EventLaw(shares, shortest_decimal(law.p_s), tuple(map(stands_for, law.ages)))
+        graph = _enumeration.looked_at(arithmetic, known, twins(problem, law.p), left, points)
+        found = _enumeration.in_exact_numbers(model, best, rational(1), graph, left, points, _FRACTIONS)
         return Enclosure(*np.array([float_ends(ball(value)) for value in found]).T)
     except (SpecError, MissingExtraError) as error:
         raise UndecidedError(f"{why}, and {error}") from None

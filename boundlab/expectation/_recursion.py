@@ -8,6 +8,7 @@ symmetric matrices is brought between the images of these. So a second recursion
 adds what its own rounding can do as a diagonal matrix, bounds the error of all before it.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar, final
@@ -30,7 +31,8 @@ _KEPT = 1024  # passes that are remembered
 
 def norm(x: Array) -> float:
     """Return the largest Frobenius norm of a block of floats, from above."""
-    return float(np.sqrt(np.square(x).reshape(len(x), -1).sum(axis=1).max(initial=0.0))) * (1.0 + 1e-12)
+    flat = x.reshape(len(x), -1)
+    return math.sqrt(np.einsum("ij,ij->i", flat, flat).max(initial=0.0)) * (1.0 + 1e-12)
 
 
 @final
@@ -131,6 +133,10 @@ class Passes:
     ) -> None:
         self._A, self._g, self._covariance, self._one, self._off = A, g, covariance, one, off
         self._tensors = [batch.tensor(one) for batch in batches]
+        # Of floats: the norms of each client's Hessian, gradient and tensor, and of the covariance.
+        tensors = self._tensors or [np.zeros(1)] * len(off)
+        self._sizes = [(norm(A[:, i]), norm(g[:, i]), norm(tensors[i][None])) for i in range(len(off))]
+        self._spread = norm(covariance) if off else 0.0
         e = A.shape[-1]
         self._eye = np.full((1, e, e), one - one, dtype=A.dtype)
         self._eye[:, range(e), range(e)] = one
@@ -164,7 +170,7 @@ class Passes:
             once = self._eye - size * A
             if self._off:
                 if place == 0 or size != sizes[place - 1]:
-                    growth = float(np.linalg.norm(once, 2, axis=(1, 2)).max()) * (1.0 + 1e-9)
+                    growth = float(np.abs(np.linalg.eigvalsh(once)).max()) * (1.0 + 1e-9)
                 off = self._after(off, client, size, growth, (once, H, c, V, depends))
             if tensor is not None and depends is not None:
                 depends = _spread(once[0], tensor, depends, self._so_far(H[0], c[0]), size)
@@ -180,18 +186,14 @@ class Passes:
         growth
             The spectral norm of the step.
         """
-        wrong, e, a = self._off[client], self._A.shape[-1], norm(self._A[:, client])
+        wrong, e, (a, b, N) = self._off[client], self._A.shape[-1], self._sizes[client]
         once, H, c, V = map(norm, before[:4])
-        D, N = (norm(before[4][None]), norm(self._tensors[client][None])) if self._tensors else (0.0, 0.0)
-        noise = size * size * norm(self._covariance)
+        D, noise = norm(before[4][None]) if self._tensors else 0.0, size * size * self._spread
         step = EPS * (np.sqrt(e) + 3.0 * abs(size) * a) + abs(size) * wrong.H
         g, P, ends = growth + step, H + c + 1.0, off.H + off.c
         new = Off(
             g * off.H + step * H + (e + 1) * EPS * once * H,
-            g * off.c
-            + step * c
-            + (e + 3) * EPS * once * c
-            + abs(size) * (wrong.c + 2.0 * EPS * norm(self._g[:, client])),
+            g * off.c + step * c + (e + 3) * EPS * once * c + abs(size) * (wrong.c + 2.0 * EPS * b),
             g * g * off.covariance
             + 2.0 * step * g * V
             + (2 * e + 4) * EPS * once * once * V
@@ -424,7 +426,7 @@ class Moved:
     spreads
         The noise.
     off
-        Of floats, shape (2, written): how far T and its constant column are off, as norms of a register's rows.
+        Of floats, shape (written, sources): how far T is off, as norms of a register's rows in each register.
     """
 
     share: Any
@@ -437,7 +439,7 @@ class Moved:
 
     def unsure(self, rounding: float) -> float:
         """Return how far products are off, relatively: by rounding, or as T is."""
-        return max(rounding, float(self.off[0].max(initial=0.0)))
+        return max(rounding, float(self.off[:, 1:].max(initial=0.0)))
 
     def lost(self, rounding: float) -> Array:
         """Return weights of a diagonal that bounds what floats lose, shape (c, written, sources).
@@ -450,14 +452,11 @@ class Moved:
         rounding
             How far a sum of the products is off, relative to that of their absolute values.
         """
-        many = float(len(self.sources))
-        off = np.repeat(self.off[0][:, None], len(self.sources), axis=1)
-        off[:, 0] = self.off[1]
-        share = self.unsure(rounding)
-        weights = 2.0 * many * (share * np.square(self.T) + np.square(off) / share)
+        many, share = float(len(self.sources)), self.unsure(rounding)
+        weights = 2.0 * many * (share * np.square(self.T) + np.square(self.off) / share)
         for spread in self.spreads:
             steps, begins, moved, e = spread.steps, spread.begins, norm(spread.moved), spread.moved.shape[-1]
-            wrong = float(self.off[0].max(initial=0.0))
+            wrong = float(self.off[:, 1:].max(initial=0.0))
             reach = (moved + wrong) ** 2
             turned = 2.0 * wrong * moved + wrong * wrong + (2 * e + 4 + len(self.spreads)) * EPS * reach
             V = norm(steps.covariance)
@@ -515,20 +514,20 @@ class Recursion(Generic[Number]):
                 z[:, self._rows(register)] = away
         rows, control, _ = lowering.opening()
         opening = self._moved(Edge(1, rows, None, 0), control)
-        first = z[:, :, None] * z[:, None, :]
-        self.states: dict[Control, Array] = {control: self._after(first, opening)}
-        self.errors: dict[Control, Array] = {}
-        if where.x0.dtype == np.float64:
+        first = (z[:, :, None] * z[:, None, :])[None]
+        self._floats = where.x0.dtype == np.float64
+        if self._floats:
             error = np.zeros_like(first)
-            _diagonal(error)[:] = 4.0 * self.size * EPS * _diagonal(first)
-            self.errors[control] = self._after(error, opening)
-            _diagonal(self.errors[control])[:] += self._lost(first, error, opening)
+            _diagonal(error[0])[:] = 4.0 * self.size * EPS * _diagonal(first[0])
+            first = np.concatenate([first, error])
+        # Of each control state the moments, and in floats behind them what bounds how far they are off.
+        self.states: dict[Control, Array] = {control: self._after(first, opening)}
         self.events = 0
         self._known: dict[Control, tuple[list[Moved], bool]] = {}
         self._clock: Any = None
         # Where events are the same all the time, and few, each control state moves by sparse matrices made once. They
         # know the upper triangle of a matrix alone.
-        few = c * self.size * (self.size + 1) // 2 <= COMPILED and bool(self.errors) and not where.passes.by_batches
+        few = c * self.size * (self.size + 1) // 2 <= COMPILED and self._floats and not where.passes.by_batches
         self._once = few and lowering.clock(0) == lowering.clock(1)
         self._sparse: dict[Control, list[tuple[Control, Any, Any]]] = {}
 
@@ -536,9 +535,9 @@ class Recursion(Generic[Number]):
         place = self._place[register]
         return slice(1 + place * self.e, 1 + (place + 1) * self.e)
 
-    def second(self, states: dict[Control, Array] | None = None) -> Array:
-        """Return E (x − x*)(x − x*)ᵀ of what is shown, shape (c, e, e); of ``errors``, what it is at most off by."""
-        return self.of([self._shown], states)[:, 1:, 1:]
+    def second(self, *, off: bool = False) -> Array:
+        """Return E (x − x*)(x − x*)ᵀ of what is shown, shape (c, e, e), or what that is at most off by in floats."""
+        return self.of([self._shown], off=off)[:, 1:, 1:]
 
     def of_mean(self) -> Array:
         """Return E (x − x*) E (x − x*)ᵀ of what is shown, shape (c, e, e)."""
@@ -547,19 +546,20 @@ class Recursion(Generic[Number]):
 
     def off_mean(self) -> Array:
         """Return a multiple of the identity that :meth:`of_mean` is at most off by in floats, shape (c, e, e)."""
-        mean, error = self.of([self._shown])[:, 0, 1:], self.of([self._shown], self.errors)
+        mean, error = self.of([self._shown])[:, 0, 1:], self.of([self._shown], off=True)
         # What moments are off by is between ± the matrix of errors: so much a row is off at most.
         off = np.sqrt(np.sum(error[:, 0, 0] * np.einsum("cii->c", error[:, 1:, 1:])))
         most = off * (2.0 * np.sqrt(np.sum(mean * mean)) + off)
         return np.array([most * np.eye(self.e)] * len(mean))
 
-    def of(self, registers: Sequence[int], states: dict[Control, Array] | None = None) -> Array:
-        """Return E zzᵀ for z = (1, these registers), shape (c, 1 + m·e, 1 + m·e); models are relative to x*."""
+    def of(self, registers: Sequence[int], *, off: bool = False) -> Array:
+        """Return E zzᵀ for z = (1, these registers), shape (c, 1 + m·e, 1 + m·e); models are relative to x*.
+
+        Or, in floats, a matrix between plus and minus which it is off.
+        """
         rows = np.r_[0, *(np.arange(self.size)[self._rows(register)] for register in registers)]
         low, high = np.minimum(rows[:, None], rows), np.maximum(rows[:, None], rows)
-        return sum(
-            (state[:, low, high] for state in (self.states if states is None else states).values()), start=self._zero
-        )
+        return sum((both[int(off)][:, low, high] for both in self.states.values()), start=self._zero)
 
     def advance(self) -> bool:
         """Do one event, and return whether an iteration ends."""
@@ -567,45 +567,33 @@ class Recursion(Generic[Number]):
         if clock != self._clock:
             self._known, self._clock = {}, clock
         out: dict[Control, Array] = {}
-        errors: dict[Control, Array] = {}
         each, parts = list[bool](), 0
-        for control, state in self.states.items():
+        for control, both in self.states.items():
             events, ends = self._events(control)
             each.append(ends)
-            for after, part, error in self._parts(control, state, events):
+            for after, part in self._parts(control, both, events):
                 out[after] = out[after] + part if after in out else part
-                if error is not None:
-                    errors[after] = errors[after] + error if after in errors else error
                 parts += 1
-        for control, error in errors.items():  # what adding up the parts loses
-            size = _diagonal(out[control]) + 3.0 * _diagonal(error)
-            _diagonal(error)[:] += self.size * EPS * (parts + 4.0) * size
-        self.states, self.errors = out, errors
+        if self._floats:  # what adding up the parts loses
+            for both in out.values():
+                _diagonal(both[1])[:] += self.size * EPS * (parts + 4.0) * _reach(both)
+        self.states = out
         self.events += 1
         return all_end(each)
 
-    def _parts(
-        self, control: Control, state: Array, events: list[Moved]
-    ) -> Iterator[tuple[Control, Array, Array | None]]:
-        """Yield what one control state adds to those after the event, and to what they are off by."""
-        error = self.errors.get(control)
+    def _parts(self, control: Control, both: Array, events: list[Moved]) -> Iterator[tuple[Control, Array]]:
+        """Yield what one control state adds to those after the event."""
         if not self._once:
-            for event in events:
-                off = None
-                if error is not None:
-                    off = event.share * self._after(error, event)
-                    _diagonal(off)[:] += event.share * self._lost(state, error, event)
-                yield event.after, event.share * self._after(state, event), off
+            yield from ((event.after, event.share * self._after(both, event)) for event in events)
             return
-        assert error is not None  # noqa: S101  (floats)
         if control not in self._sparse:
             self._sparse[control] = self._compiled(events)
-        reach = _diagonal(state) + 3.0 * _diagonal(error)
+        reach = _reach(both)
         for after, matrix, lost in self._sparse[control]:
             # Two products with one column each: SciPy takes three times as long for two columns.
-            moved, off = ((matrix @ one.ravel()).reshape(one.shape) for one in (state, error))
-            _diagonal(off)[:] += self.size * (lost @ reach.ravel()).reshape(reach.shape)
-            yield after, moved, off
+            moved = np.array([(matrix @ one.ravel()).reshape(one.shape) for one in both])
+            _diagonal(moved[1])[:] += self.size * (lost @ reach.ravel()).reshape(reach.shape)
+            yield after, moved
 
     def _compiled(self, events: list[Moved]) -> list[tuple[Control, Any, Any]]:
         """Return for each control state that follows the sparse matrix that moves upper triangles to it.
@@ -662,9 +650,9 @@ class Recursion(Generic[Number]):
         kept = values != 0.0
         return coo_array((values[kept], (rows[kept], columns[kept])), shape=(c * block, c * block)).tocsr()
 
-    def _lost(self, state: Array, error: Array, event: Moved) -> Array:
+    def _lost(self, both: Array, event: Moved) -> Array:
         """Return a diagonal that bounds what floats lose at an event, shape (c, size)."""
-        reach = _diagonal(state) + 3.0 * _diagonal(error)
+        reach = _reach(both)
         rounding = EPS * (2.0 * len(event.sources) + 8.0)
         out: Array = 2.0 * event.unsure(rounding) * reach
         if len(event.written):
@@ -691,7 +679,9 @@ class Recursion(Generic[Number]):
                 nothing = self._where.passes.nothing
                 moved = np.concatenate([nothing if part is None else part for part in parts], axis=1)
                 spreads.append(self._spread(steps, begins, moved))
-        off = np.array([[place.off, place.base] for place in places]).reshape(-1, 2).T
+        # What a register is not made of has the coefficient 0, and no rounding.
+        off = np.array([[place.base, *(place.off * (one in place.parts) for one in sources)] for place in places])
+        off = off.reshape(-1, 1 + len(sources)).repeat([1, *[self.e] * len(sources)], axis=1)
         return Moved(
             self._share(edge.share),
             after,
@@ -699,7 +689,7 @@ class Recursion(Generic[Number]):
             self._coordinates(sources, one=True),
             T,
             spreads,
-            np.repeat(off, self.e, axis=1),
+            off.repeat(self.e, axis=0),
         )
 
     def _coordinates(self, registers: list[int], *, one: bool = False) -> NDArray[np.int64]:
@@ -716,25 +706,27 @@ class Recursion(Generic[Number]):
         start = np.concatenate([first, G], axis=1)
         return PassNoise(steps, begins, moved, start, self._coordinates(sources, one=True))
 
-    def _after(self, state: Array, event: Moved) -> Array:
-        """Return T S Tᵀ + noise: rows and columns of what is written change."""
-        written = event.written
-        if not len(written):
-            return state
-        self.entries += state.size
-        crossed = event.T @ state[:, event.sources]  # E (new of what is written) zᵀ
-        own = crossed[:, :, event.sources] @ event.T.swapaxes(1, 2)
-        for spread in event.spreads:
-            covariance = state[:, :1, :1] * spread.steps.covariance
-            if spread.start is not None and spread.steps.depends is not None:
-                there = state[:, spread.sources[:, None], spread.sources]
-                at_start = spread.start @ there @ spread.start.swapaxes(1, 2)
-                covariance = covariance + np.einsum("cijkl,ckl->cij", spread.steps.depends, at_start)
-            own = own + spread.moved @ covariance @ spread.moved.swapaxes(1, 2)
-        out = state.copy()
-        out[:, written] = crossed
-        out[:, :, written] = crossed.swapaxes(1, 2)
-        out[:, written[:, None], written] = own
+    def _after(self, both: Array, event: Moved) -> Array:
+        """Return T S Tᵀ + noise, and in floats what it is off by: rows and columns of what is written change."""
+        written, out = event.written, both.copy()
+        if len(written):
+            self.entries += both[0].size
+            crossed = event.T @ both[:, :, event.sources]  # E (new of what is written) zᵀ
+            own = crossed[..., event.sources] @ event.T.swapaxes(1, 2)
+            for spread in event.spreads:
+                covariance = both[:, :, :1, :1] * spread.steps.covariance
+                if spread.start is not None and spread.steps.depends is not None:
+                    there = both[:, :, spread.sources[:, None], spread.sources]
+                    at_start = spread.start @ there @ spread.start.swapaxes(1, 2)
+                    covariance = covariance + np.einsum("cijkl,bckl->bcij", spread.steps.depends, at_start)
+                own = own + spread.moved @ covariance @ spread.moved.swapaxes(1, 2)
+            if self._floats:  # products are not quite symmetric, and what is not symmetric grows with the events
+                own = (own + own.swapaxes(2, 3)) / 2.0
+            out[:, :, written] = crossed
+            out[..., written] = crossed.swapaxes(2, 3)
+            out[:, :, written[:, None], written] = own
+        if self._floats:
+            _diagonal(out[1])[:] += self._lost(both, event)
         return out
 
     def _matrix(self, places: list[Place], sources: list[int]) -> Array:
@@ -750,3 +742,8 @@ def _diagonal(matrices: Array) -> Array:
     """Return the diagonals of matrices, shape (c, size), to be read and written."""
     out: Array = np.einsum("cii->ci", matrices)
     return out
+
+
+def _reach(both: Array) -> Array:
+    """Return no less than the second moments of each coordinate, from moments and what these are off by."""
+    return np.asarray(_diagonal(both[0]) + 3.0 * _diagonal(both[1]))

@@ -15,12 +15,11 @@ from boundlab.arithmetic.numbers import InexactError, Scalar, exact_array
 from boundlab.arithmetic.problem import Core, RationalProblem, batch_share
 from boundlab.arithmetic.rational import Recipe
 from boundlab.errors import SpecError, UndecidedError
-from boundlab.execute import Numbers, own_numbers
-from boundlab.execute.moments import frame
+from boundlab.execute import Numbers, iterates, own_numbers
 from boundlab.expectation._enumeration import Schedule, folded
 from boundlab.expectation._graph import LARGEST_MOMENTS, WIDEST, Arithmetic, Lowering, by_batches
 from boundlab.expectation._recursion import EPS, BlockQuadratic, MinibatchNoise, Off, Passes, Recursion, norm
-from boundlab.metrics import Enclosure, Metric, squares
+from boundlab.metrics import Enclosure, Metric, of_models, squares
 from boundlab.objective import Problem
 from boundlab.randomness import Floats, Ints
 from boundlab.tape import Tape
@@ -47,17 +46,28 @@ def quadratic_in_floats(problem: Problem) -> tuple[BlockQuadratic, Array, float]
 
 
 def _additive(problem: Problem) -> tuple[BlockQuadratic, Array, float]:
-    sigma = problem.require_quadratic("the moments").sigma
-    where = frame(problem).centred()
-    g = -(where.A @ where.b[..., None])[..., 0]
-    covariance = sigma**2 * where.noise
+    form = problem.require_quadratic("the moments")
+    star, x0 = (np.asarray(one, dtype=np.float64) for one in (problem.optimum().x, problem.x0))
+    A, b, away, covariance = form.A[None], (form.b - star)[None], (x0 - star)[None], form.covariance()[None]
+    if blocks_of(problem) > 1:
+        A = np.diagonal(form.A, axis1=1, axis2=2).T[:, :, None, None]
+        b, away, covariance = b[0].T[:, :, None], away.T, np.diagonal(covariance[0])[:, None, None]
+    g = -(A @ b[..., None])[..., 0]
     off = [
-        Off(
-            c=(problem.d + 4) * EPS * norm(where.A[:, i]) * norm(where.b[:, i]), covariance=8.0 * EPS * norm(covariance)
-        )
+        Off(c=(problem.d + 4) * EPS * norm(A[:, i]) * norm(b[:, i]), covariance=8.0 * EPS * norm(covariance))
         for i in range(problem.n)
     ]
-    return BlockQuadratic(Passes(where.A, g, covariance, (), 1.0, off), where.x0, where.star, 1.0), where.mean, 0.0
+    passes = Passes(A, g, covariance, (), 1.0, off)
+    return BlockQuadratic(passes, away, np.zeros_like(away), 1.0), A.mean(axis=1), 0.0
+
+
+def blocks_of(problem: Problem) -> int:
+    """Return into how many blocks of coordinates, which do not mix, a quadratic falls: all of them, or one.
+
+    No other basis is looked for: turning to one would round.
+    """
+    mixes = (problem.require_quadratic("the moments").A * (1.0 - np.eye(problem.d))).any()
+    return 1 if mixes else problem.d
 
 
 def _mini_batches(problem: Problem) -> tuple[BlockQuadratic, Array, float]:
@@ -190,7 +200,7 @@ def in_floats(
             return None
         if metric.over.at_mean:
             return read(found.of_mean(), found.off_mean())
-        return read(found.second() / scales[k], found.second(found.errors) / scales[k])
+        return read(found.second() / scales[k], found.second(off=True) / scales[k])
 
     with np.errstate(over="ignore", invalid="ignore"):
         seen = _followed(_over_events(arithmetic, law, where, float, metric)[1], int(ks[-1]), look, math.inf)
@@ -268,22 +278,25 @@ def given_schedule(
     tape: Tape,
     numbers_of: Numbers[Scalar],
     metric: Metric,
-    k: int,
+    ks: Ints,
     core: Core | None = None,
     told: Callable[[Moments], object] | None = None,
-) -> Scalar:
-    """Return E[metric | schedule] at the horizon ``k`` over the noise, where that depends on the schedule alone.
+    largest: float = LARGEST,
+) -> list[Scalar]:
+    """Return E[metric | schedule] at the sorted horizons ``ks`` over noise that depends on the schedule alone.
 
     Parameters
     ----------
     tape
-        With the records that the metric asks for at ``k``.
+        With the records that the metric asks for at ``ks``.
     numbers_of
         Those of the tape without rounding, or as balls.
     core
         As above.
     told
         Is told the moments of every record.
+    largest
+        Most entries that are computed.
 
     Raises
     ------
@@ -298,29 +311,74 @@ def given_schedule(
             told(_moments(place, found, schedule.sum, model, hessian, metric, None))
         return metric.of_second_moment(hessian, found.second())
 
-    return folded(metric, np.array([k]), _along(schedule, where, numbers.rational, look, LARGEST))[0]
+    return folded(metric, ks, _along(schedule, where, numbers.rational, look, largest))
 
 
-def along(problem: Problem, tape: Tape, metric: Metric, ks: Ints) -> Enclosure:
-    """Return E[metric | tape] at the sorted horizons ``ks``, shape (points,), over mini-batches of least squares.
+# The left side given a tape, without sampling: of the one run without noise, or its expectation over the noise.
+
+_NO_MODEL: Final = "the mean of {} over noise is not computed: it is no quantity of the server model alone"
+
+
+def entries(tape: Tape, problem: Problem) -> int:
+    """Return of how many numbers the moments of a tape on a quadratic consist."""
+    blocks = blocks_of(problem)
+    return blocks * (tape.registers * problem.d // blocks) ** 2
+
+
+def why_not(metric: Metric, problem: Problem, tape: Tape) -> str:
+    """Return '' if :func:`left_side` can be computed, on a quadratic where there is noise, else why not."""
+    if problem.noiseless:
+        return ""
+    if not of_models(metric):
+        return _NO_MODEL.format(metric.id)
+    if not metric.from_expectations:
+        return f"{metric.id} is not a mean of recorded quantities"
+    if problem.quadratic() is None:
+        return f"problem {problem.id} with noise: the expectation given a schedule needs a quadratic"
+    if entries(tape, problem) > LARGEST_MOMENTS:
+        return f"the noise in {tape.registers} registers and {problem.d} dimensions has too many coefficients"
+    return ""
+
+
+def left_side(metric: Metric, problem: Problem, tape: Tape, ks: Ints, *, compiled: bool = False) -> Enclosure:
+    """Return the left side at the sorted horizons ``ks``, shape (points,), and between which ends it is proved to lie.
 
     Parameters
     ----------
     tape
         With the records that the metric asks for at ``ks``.
+    compiled
+        Whether machine code is to run it.
 
     Raises
     ------
-    SpecError
-        If the coordinates that mini-batches mix are too many.
     UndecidedError
-        If the data are so small, or so large, that products of four of them leave floats.
+        If rounding could decide at a kink, or products of four of the data leave floats: they are too small, or large.
+    SpecError
+        If the noise is neither on quadratics nor of mini-batches, the coordinates that these mix are too many, or the
+        metric is not a mean of recorded quantities: then moments of the records do not tell its expectation.
+    AssumptionError
+        If a step is implicit and the gradients are noisy.
+    """
+    if problem.noiseless:
+        return iterates.along(metric, problem, tape, problem.full_gradients(), ks, compiled=compiled)
+    if not of_models(metric):
+        raise SpecError(_NO_MODEL.format(metric.id))
+    if not metric.from_expectations:
+        raise SpecError(f"moments need a left side that is a mean of recorded quantities, which {metric.id} is not")
+    return along(problem, tape, metric, ks)
+
+
+def along(problem: Problem, tape: Tape, metric: Metric, ks: Ints) -> Enclosure:
+    """Return E[metric | tape] at the sorted horizons ``ks``, shape (points,), over additive noise or mini-batches.
+
+    Raises as :func:`left_side`.
     """
     where, hessian, off = quadratic_in_floats(problem)
     read = enclosing(problem, metric, hessian, off)
     schedule = Schedule(tape, own_numbers(tape), where.one)
     with np.errstate(over="ignore", invalid="ignore"):
-        seen = _along(schedule, where, float, lambda _, one: read(one.second(), one.second(one.errors)), math.inf)
+        seen = _along(schedule, where, float, lambda _, one: read(one.second(), one.second(off=True)), math.inf)
     return Enclosure.of_means(folded(metric, ks, seen), len(seen))
 
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from boundlab.algorithms import Algorithm
 from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError, shortened
-from boundlab.execute import moments
 from boundlab.expectation import left_side, operations
 from boundlab.falsify import _candidate as catalog, _shared_runs
 from boundlab.falsify._candidate import Candidate, flat, iid, rounding, server_rates, shaped, tried
@@ -434,6 +433,8 @@ def run_by_run(plan: Plan, candidate: Candidate, lost: float = 0.0) -> Enclosure
     SpecError
         If these are too many.
     """
+    from boundlab.expectation import moments
+
     problem = candidate.quadratic().build() if candidate.carried else plan.problem
     schedules = Schedules(
         plan.theorem,
@@ -452,12 +453,7 @@ def run_by_run(plan: Plan, candidate: Candidate, lost: float = 0.0) -> Enclosure
     total = np.zeros((3, len(plan.ks)))
     for share, own in plan.summands:
         for tape, weight in tapes(schedules, own.metric.records(plan.ks)):
-            if candidate.sampled:
-                from boundlab.expectation.moments import along
-
-                found = along(problem, tape, own.metric, plan.ks)
-            else:
-                found = moments.left_side(own.metric, problem, tape, plan.ks)
+            found = moments.left_side(own.metric, problem, tape, plan.ks)
             total += float(share) * weight * np.array([found.value, found.lower, found.upper])
     value, lower, upper = total
     kept = max(0.0, 1.0 - lost)

@@ -224,13 +224,6 @@ class QuadraticForm:
         offset = float((size * norm(self.b[client])).upper)
         return StepBounds(max(float(values.lower.min()), 0.0), float(values.upper.max()), offset, size)
 
-    def roots(self) -> Floats:
-        """Return R with R·Rᵀ the covariance of the noise, shape (d, r)."""
-        d = self.b.shape[1]
-        if self.direction is None:
-            return np.diag(np.full(d, self.sigma / math.sqrt(d)))
-        return along(self.direction, self.sigma)[:, None]
-
 
 def along(direction: Floats, length: float) -> Floats:
     """Return the vector of this length in a direction.

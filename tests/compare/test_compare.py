@@ -16,11 +16,11 @@ from statements import statement
 
 from boundlab.assumptions import about_the_mean
 from boundlab.case import build_problem
-from boundlab.compare import compare, trials
+from boundlab.compare import compare, sharp, trials
 from boundlab.delays import DELAYS
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.execute import enclosed
 from boundlab.execute.floats import run
+from boundlab.expectation import _recursion
 from boundlab.randomness import Streams
 from boundlab.tape import constant_lag
 from boundlab.theorems import load_theorem
@@ -349,7 +349,8 @@ def test_an_expectation_is_used_where_it_is_tight_and_no_verdict_is_worse_than_a
 
 
 def test_a_sample_is_taken_where_rounding_leaves_no_digits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(enclosed, "_in_steps", lambda _, parts: parts)  # late differences then lose them
+    monkeypatch.setattr(_recursion, "EPS", 1e-3)
+    monkeypatch.setattr(sharp, "_PART", 1e9)  # and balls take too long
     plan = plan_of(*NOISY_RUNS[-1])
     computed = compare(plan, 1, 0, exact=True)
     assert computed.verdict is Verdict.INCONCLUSIVE

@@ -14,8 +14,7 @@ from boundlab.case import read_case
 from boundlab.compare import compare, run
 from boundlab.compare.judge import side, trivial_bound
 from boundlab.compare.trials import given_schedule_operations, run_trials, trial_tape
-from boundlab.execute import moments
-from boundlab.expectation import AFFORDABLE, operations
+from boundlab.expectation import AFFORDABLE, moments, operations
 from boundlab.metrics import Enclosure
 from boundlab.options import number, parse_spec
 from boundlab.verdict import Verdict
@@ -178,7 +177,7 @@ def test_without_noise_a_band_is_the_smallest_and_the_largest_of_the_schedules()
 def test_what_no_covariance_has_room_for_is_not_offered(monkeypatch):
     plan = plan_of("area.theorem7.recursion", "quadratic:clients=3,dimension=2,sigma=1", "exponential", 9, alpha="0.01")
     tape = trial_tape(plan, 0, 0)
-    monkeypatch.setattr(moments, "LARGEST", 10)
+    monkeypatch.setattr(moments, "LARGEST_MOMENTS", 10)
     assert given_schedule_operations(plan, tape) == np.inf
 
 

@@ -20,12 +20,11 @@ from boundlab.execute import (
     enclosed,
     floats,
     iterates,
-    moments,
     own_numbers,
     rationals,
     rows,
 )
-from boundlab.expectation import points
+from boundlab.expectation import moments, points
 from boundlab.expectation._enumeration import Schedule
 from boundlab.metrics import metric
 from boundlab.objective import Problem
@@ -170,6 +169,6 @@ def test_noise_and_implicit_steps_are_refused_by_every_reader_alike() -> None:
     with pytest.raises(AssumptionError, match="needs the function itself, not noisy gradients"):
         floats.run(tape, problem.x0, problem.oracle(Streams(0)), lambda _row, _x: None)
     with pytest.raises(AssumptionError, match="needs the function itself, not noisy gradients"):
-        moments.conditional(metric("gap"), problem, tape, 1.0, np.array([1]))
+        moments.left_side(metric("gap"), problem, tape, np.array([1]))
     with pytest.raises(AssumptionError, match="needs the function itself, not noisy gradients"):
         Schedule(tape, Numbers(tape.affine.coef.tolist(), [0.5] * 9, [1.0] * 9), 1.0)

@@ -9,11 +9,9 @@ from run_makers import tape_of
 
 from boundlab.case import build_problem
 from boundlab.errors import AssumptionError
-from boundlab.execute import Update, moments
-from boundlab.execute.moments import frame
+from boundlab.expectation import moments
 from boundlab.metrics import Watch, metric
-from boundlab.objective import Problem
-from boundlab.tape import Initial, RecordAt, Tape
+from boundlab.tape import RecordAt, Tape
 
 SIGMA = 1.5
 # Matrices that share a basis, and others that do not; no client's minimiser is another's, and x0 is none of them.
@@ -36,23 +34,23 @@ def drawn(name: str, options: dict[str, Any], records: RecordAt, iterations: int
 
 
 @pytest.mark.sweep(4)
-@pytest.mark.parametrize("problem", [build_problem("quadratic", one) for one in PROBLEMS.values()], ids=PROBLEMS)
+@pytest.mark.parametrize("options", PROBLEMS.values(), ids=PROBLEMS)
 @pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
 @pytest.mark.parametrize("side", ["squared-distance", "gap", "gradient-norm-last"])
 def test_moments_are_those_of_all_units_of_noise_together(
-    side: str, algorithm: tuple[str, dict[str, Any]], problem: Problem
+    side: str, algorithm: tuple[str, dict[str, Any]], options: dict[str, Any]
 ) -> None:
-    ks = np.array([1, 3, 6])
+    problem, ks = build_problem("quadratic", {**options, "sigma": SIGMA}), np.array([1, 3, 6])
     tape = drawn(*algorithm, Watch(metric(side), problem, ks).records)
     expected = [
         left(side, problem, mean, cov) for mean, cov in zip(*first_and_second(tape, problem, SIGMA), strict=True)
     ]
-    found = moments.conditional(metric(side), problem, tape, SIGMA, ks)
+    found = moments.left_side(metric(side), problem, tape, ks)
     assert found.value == pytest.approx(expected, rel=1e-11)
     assert (found.lower <= np.array(expected) * (1 + 1e-12)).all()
     assert (found.upper >= np.array(expected) * (1 - 1e-12)).all()
     assert (found.upper - found.lower <= 1e-9 * found.value).all()
-    quiet = moments.conditional(metric(side), problem, tape, 0.0, ks)
+    quiet = moments.left_side(metric(side), build_problem("quadratic", options), tape, ks)
     assert quiet.upper[-1] < 0.999 * expected[-1]
 
 
@@ -68,25 +66,25 @@ def test_noise_of_either_sign_has_a_covariance_along_its_direction(
         tape = drawn(*algorithm, Watch(metric(side), problem, ks).records)
         second = first_and_second(tape, problem, SIGMA, direction)
         expected = [left(side, problem, mean, cov) for mean, cov in zip(*second, strict=True)]
-        assert moments.conditional(metric(side), problem, tape, SIGMA, ks).value == pytest.approx(expected, rel=1e-11)
+        assert moments.left_side(metric(side), problem, tape, ks).value == pytest.approx(expected, rel=1e-11)
 
 
 def test_two_unequal_local_steps_by_hand() -> None:
     # f = x²/2 from 1, steps 1/2 and 1/4, σ = 1: mean 1·(1/2)·(3/4); noise (1/2)²·(3/4)² + (1/4)².
-    problem = build_problem("quadratic", {"A": [[[1]]], "b": [[0]], "x0": 1})
+    problem = build_problem("quadratic", {"A": [[[1]]], "b": [[0]], "x0": 1, "sigma": 1})
     tape = tape_of("fedbuff", {"eta_l": [0.5, 0.25], "M": 2, "count": 1}, 1, 1, "deterministic")
-    found = moments.conditional(metric("squared-distance"), problem, tape, 1.0, np.array([1]))
+    found = moments.left_side(metric("squared-distance"), problem, tape, np.array([1]))
     exact = (3 / 8) ** 2 + 9 / 64 + 1 / 16
     assert found.value == pytest.approx([exact], rel=1e-14)
     assert found.lower[0] <= exact <= found.upper[0]
 
 
-def test_noise_of_more_sources_than_registers_have_coordinates_is_the_same_noise() -> None:
-    """All registers times an orthogonal matrix: f = x²/2 with steps of 1/8 has variance (1/64)·Σ (7/8)^{2j}."""
-    problem = build_problem("quadratic", {"A": [[[1]]], "b": [[0]], "x0": 1})
+def test_noise_of_many_steps_by_hand() -> None:
+    """F = x²/2 with steps of 1/8 has variance (1/64)·Σ (7/8)^{2j}."""
+    problem = build_problem("quadratic", {"A": [[[1]]], "b": [[0]], "x0": 1, "sigma": 1})
     ks = np.array([100, 6000])
     tape = tape_of("gd", {"alpha": 0.125}, 1, 6000, "deterministic", records=RecordAt(ks))
-    found = moments.conditional(metric("squared-distance"), problem, tape, 1.0, ks)
+    found = moments.left_side(metric("squared-distance"), problem, tape, ks)
     expected = (7 / 8) ** (2.0 * ks) + (1 - (7 / 8) ** (2.0 * ks)) / 15
     assert found.value == pytest.approx(expected, rel=1e-9)
     assert (found.lower <= expected * (1 + 1e-12)).all()
@@ -97,20 +95,4 @@ def test_proximal_steps_have_no_noise() -> None:
     problem = build_problem("quadratic", {**PROBLEMS["diagonal"], "sigma": 1})
     tape = tape_of("proximal_point", {"alpha": 0.5}, 1, 3, "deterministic")
     with pytest.raises(AssumptionError, match="proximal"):
-        moments.conditional(metric("gap"), problem, tape, 0.5, np.array([3]))
-
-
-def test_what_is_made_shorter_is_no_nearer_to_what_it_stands_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moments, "_FEW", 0)
-    problem = build_problem("quadratic", {**PROBLEMS["no common basis"], "sigma": 1})
-    vectors = moments.Spread(problem, frame(problem), 1.0)
-    point = vectors.origin(Initial.START)
-    for place in range(8):
-        point, _ = vectors.descend(point, Update(0, 0, 0, place % 2, (0.25, 0.25), False))
-    point.error, before = 1e-3, point.value.copy()
-    vectors.tidy([point])
-    assert point.value.shape[2] < before.shape[2]
-    assert np.array_equal(point.value[:, :, 0], before[:, :, 0])
-    covariances = [part @ part.swapaxes(1, 2) for part in (point.value[:, :, 1:], before[:, :, 1:])]
-    np.testing.assert_allclose(*covariances, rtol=1e-12)
-    assert 1e-3 < point.error < 1e-3 * (1 + 1e-6)
+        moments.left_side(metric("gap"), problem, tape, np.array([3]))

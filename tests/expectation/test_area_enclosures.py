@@ -11,7 +11,6 @@ from boundlab.algorithms import EventLaw, StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.arithmetic import numbers
 from boundlab.case import build_delays, build_problem
-from boundlab.execute.moments import frame
 from boundlab.expectation import _area_moments, exact_arithmetic, left_side
 from boundlab.expectation.moments import in_exact_numbers as second_moments
 from boundlab.metrics import Enclosure, metric
@@ -127,7 +126,7 @@ def test_errors_shrink_as_their_mean_over_clients_does() -> None:
 
 def both(problem: Problem, parameters: AreaParameters, p: list[float], last: int, *, average: bool = False) -> Any:
     """Return the moments and their errors before the first event."""
-    law, where = EventLaw(np.array(p), 1.0 - sum(p)), frame(problem).centred()
+    law, where = EventLaw(np.array(p), 1.0 - sum(p)), _area_moments.frame(problem).centred()
     moments = _area_moments._Moments(where, parameters, law, 0.0, last, average)
     return moments, _area_moments._Errors(moments)
 

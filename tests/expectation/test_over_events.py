@@ -19,7 +19,7 @@ from boundlab.arithmetic.problem import Minimum
 from boundlab.case import build_delays, build_problem
 from boundlab.events import SERVER, Events, events_of
 from boundlab.execute.enclosed import norm
-from boundlab.expectation import _recursion, _walk, enumerated, exact_arithmetic, left_side, twins
+from boundlab.expectation import _recursion, _walk, enumerated, exact_arithmetic, left_side, looked_at, twins
 from boundlab.expectation._graph import Lowering, in_floats, lasting
 from boundlab.expectation.moments import in_exact_numbers as second_moments
 from boundlab.formulas.symbols import symbol
@@ -266,7 +266,8 @@ def exactly(
     best = model.minimum() or Minimum([], Fraction(0))
     alike = twins(problem, LAW.p.astype(np.float64))
     one = numbers.rational(1)
-    return numbers.fraction(enumerated(model, best, arithmetic, one, LAW, alike, metric_at(side, K), ks)[0])
+    left = metric_at(side, K)
+    return numbers.fraction(enumerated(model, best, one, looked_at(arithmetic, LAW, alike, left, ks), left, ks)[0])
 
 
 @pytest.mark.sweep(29, also=("async_sgd-alpha=0.25-sampling=uniform-schedule=1/(1 + tau)",))
@@ -394,10 +395,13 @@ def test_merging_states_of_equal_clients_changes_nothing(name: str, options: dic
     arithmetic = exact_arithmetic(compiler.program(parameters.known(), len(P)))
     best, one = model.minimum(), numbers.rational(1)
     for side in ("ergodic-gap", "gradient-norm"):
-        found = [
-            enumerated(model, best, arithmetic, one, LAW, alike, metric(side), np.array([K]), merged=merged.append)[0]
-            for alike in ((), ([1, 2],))
-        ]
+        found, ks = [], np.array([K])
+        for alike in ((), ([1, 2],)):
+            graph = looked_at(arithmetic, LAW, alike, metric(side), ks)
+            found.append(enumerated(model, best, one, graph, metric(side), ks)[0])
+            walk = _walk.Walk(graph, _walk.ExactValues(model, best, one), exact=True)
+            walk.run(lambda *_: None)
+            merged.append(walk.merged)
         assert found[0] == found[1], side
         assert merged[-1] <= merged[-2]
 

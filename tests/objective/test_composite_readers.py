@@ -17,8 +17,8 @@ from boundlab.case import build_delays, build_problem, load_case, problem_from
 from boundlab.errors import AssumptionError
 from boundlab.events import Events
 from boundlab.exact import evaluate
-from boundlab.execute import floats, moments, rationals
-from boundlab.expectation import engine
+from boundlab.execute import floats, rationals
+from boundlab.expectation import engine, moments
 from boundlab.metrics import METRICS, Certified
 from boundlab.objective import Problem, ProblemType, Wrapped
 from boundlab.objective.composite import Composite
@@ -191,7 +191,7 @@ def test_who_needs_gradients_or_matrices_is_refused_by_name(simple: str) -> None
         assert engine("gap", area, noisy, parameters, *law)[0].split(" ")[0] == how
     tape = compile_trial(area, parameters, 3, delays, area.policy("poisson", delays), 3, RecordAt(), Streams(0))
     with pytest.raises(AssumptionError, match="quadratic"):
-        moments.conditional(METRICS["gap"], problem, tape, 0.0, np.array([3]))
+        moments.along(problem, tape, METRICS["gap"], np.array([3]))
 
 
 @pytest.mark.parametrize("simple", SIMPLE)

@@ -19,7 +19,8 @@ from boundlab.arithmetic.rational import Recipe
 from boundlab.case import problem_from
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.execute import moments, rationals
+from boundlab.execute import rationals
+from boundlab.expectation import moments
 from boundlab.falsify import falsify
 from boundlab.metrics import METRICS
 from boundlab.objective.weighted import minimised

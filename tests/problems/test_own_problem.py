@@ -14,8 +14,7 @@ from boundlab.compare import compare
 from boundlab.delays import read_policy
 from boundlab.errors import AssumptionError
 from boundlab.exact import evaluate
-from boundlab.execute import moments
-from boundlab.expectation import engine, left_side, twins
+from boundlab.expectation import engine, left_side, moments, twins
 from boundlab.instance import make_plan
 from boundlab.options import Options
 from boundlab.theorems import load_theorem
@@ -77,4 +76,4 @@ def test_exact_moments_need_no_built_in_problem(tmp_path):
 
 def test_a_problem_without_the_capability_is_refused_by_its_name():
     with pytest.raises(AssumptionError, match="the moments need `quadratic\\(\\)`, which problem huber does not give"):
-        moments.entries(3, build_problem("huber", {}))
+        moments.blocks_of(build_problem("huber", {}))
