@@ -29,6 +29,7 @@ ALLOWED = {
         "tape/_usage.py": 3,
     },
     "what theorems along the run read off gradients": {"instance/readings.py": 2},
+    "which bound is true anyway, of each quantity": {"checks/behaviour.py": 1},
     "the order in which a proof names symbols": {"prove/setting.py": 1},
     "exact instances of proofs, with their bounds": {
         "prove/_instance.py": 2,

@@ -559,7 +559,8 @@ class Recursion(Generic[Number]):
         """
         rows = np.r_[0, *(np.arange(self.size)[self._rows(register)] for register in registers)]
         low, high = np.minimum(rows[:, None], rows), np.maximum(rows[:, None], rows)
-        return sum((both[int(off)][:, low, high] for both in self.states.values()), start=self._zero)
+        total: Array = sum((both[int(off)][:, low, high] for both in self.states.values()), start=self._zero)
+        return total
 
     def advance(self) -> bool:
         """Do one event, and return whether an iteration ends."""

@@ -662,7 +662,7 @@ def grows_with(theorem: Theorem, names: Collection[str], known: Mapping[str, Any
     known
         The symbols that have numbers; the others follow by their rules.
     """
-    total = sympy.Add(*theorem.bound.expressions().values())
+    total = sympy.Add(*theorem.bound.terms.values())
     rules = {theorem.symbols[name].symbol: rule for name, rule in theorem.defining().items() if name not in known}
     while rules.keys() & total.free_symbols:
         total = total.xreplace(rules)

@@ -306,7 +306,7 @@ def said(kind: Kind, *parts: Any) -> Said | None:
     return Said(kind, parts, size) if size <= _MAX_PARTS else None
 
 
-class Writer:
+class FormulaWriter:
     """Writes expressions and numbers; how names, quotients and the like look is that of text on one line.
 
     :mod:`boundlab.prove.latex` has another one.
@@ -371,7 +371,7 @@ class Writer:
         --------
         >>> x, star = said("vector", Vec("x")), said("vector", Vec("star"))
         >>> far = said("minus", x, star)
-        >>> print(Writer().words(said("plus", said("dot", far, far), said("number", scalar(2)))))
+        >>> print(FormulaWriter().words(said("plus", said("dot", far, far), said("number", scalar(2)))))
         E‖x − x*‖² + 2
         """
         return self._joined(self._parts(node))
@@ -501,7 +501,7 @@ class Writer:
         return text
 
 
-TEXT = Writer()
+TEXT = FormulaWriter()
 
 
 def ordered(terms: Mapping[Atom, Scalar]) -> list[tuple[Atom, Scalar]]:

@@ -18,12 +18,12 @@ from boundlab.prove import _writing as writing
 from boundlab.prove._scalars import (
     NUMBER as NUMBER,
     TEXT,
+    FormulaWriter,
     Kind,
     Number,
     ProofError,
     Said,
     Scalar,
-    Writer,
     check_name,
     combination,
     number,
@@ -312,7 +312,7 @@ class Claim:
             return repr(self)
         return self.written(TEXT)
 
-    def written(self, writer: Writer) -> str:
+    def written(self, writer: FormulaWriter) -> str:
         """Return it as it was written; what was put together in too many parts, multiplied out."""
         left, right = (writer.words(_node(side)) for side in (self.left, self.right))
         return f"{left} {writer.relation(self.relation)} {right}"

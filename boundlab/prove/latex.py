@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from boundlab.arithmetic.writing import breakable
 from boundlab.documentation import pointers
-from boundlab.prove._scalars import Writer
+from boundlab.prove._scalars import FormulaWriter
 from boundlab.prove._terms import Claim
 from boundlab.prove.document import Outcome, Step, letters
 
@@ -142,7 +142,7 @@ def _meant(words: str) -> str:
     )
 
 
-class _Tex(Writer):
+class _Tex(FormulaWriter):
     minus, dot = "-", " "
 
     def named(self, name: str, indices: Sequence[str] = ()) -> str:
