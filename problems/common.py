@@ -1,6 +1,7 @@
 """Helpers shared by the problem families: reading arrays and start points, and rounding outwards."""
 
 import json
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
 
@@ -162,6 +163,7 @@ def calm(entries: int) -> AbstractContextManager[None]:
 # Constants that follow from others, and the reasons why they may be missing, in one form for every family.
 
 SHARED = Constant(0.0, "exact", "x* is the minimiser of every client")  # as zeta
+SAME = Constant(0.0, "exact", "all clients have the same function")  # as any heterogeneity
 
 
 def met(
@@ -199,12 +201,10 @@ def met(
     }
 
 
-def of_alike(problem: Problem, found: dict[str, Constant]) -> dict[str, Constant]:
-    """Return the constants with no heterogeneity where all clients have one function: none, not what rounding adds."""
-    if not alike(problem):
-        return found
-    none = Constant(0.0, "exact", "all clients have the same function")
-    return found | dict.fromkeys(found.keys() & having("heterogeneity"), none)
+def of_alike(problem: Problem, found: Mapping[str, Constant]) -> dict[str, Constant]:
+    """Return constants with no heterogeneity where all clients have one function: none, not what rounding adds."""
+    none = dict.fromkeys(found.keys() & having("heterogeneity"), SAME) if alike(problem) else {}
+    return {**found, **none}
 
 
 def smoothness(constant: Constant) -> dict[str, Constant]:

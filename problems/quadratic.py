@@ -12,8 +12,18 @@ from boundlab.arithmetic.compiled import QUADRATIC, SQUARE, Clients
 from boundlab.arithmetic.near import NEAR, Near, eigenvalues, norm
 from boundlab.arithmetic.numbers import Operations
 from boundlab.errors import SpecError
-from boundlab.objective import Array, Constant, Floats, GradientsOnSet, Optimum, ProblemType, QuadraticForm
-from boundlab.objective.facts import of_start
+from boundlab.objective import (
+    Array,
+    Constant,
+    Floats,
+    GradientsOnSet,
+    Optimum,
+    ProblemType,
+    QuadraticForm,
+    Sought,
+    alike,
+)
+from boundlab.objective.facts import of_start, radius
 from boundlab.options import Options
 from boundlab.problems import common
 from boundlab.problems.clients import Matrices
@@ -185,25 +195,28 @@ class Quadratic(InEveryArithmetic):
     def _mu(self) -> float:
         return float(self._curvatures[:, 0].lower.min())
 
-    def _find_constants(self) -> dict[str, Constant]:
+    def _find_constants(self) -> Sought:
         """Return L, sigma, R, F0; where every A_i is positive definite mu, zeta; where they are equal sigma_g."""
         exact = not self._curvatures.off.any()
         how = "diagonal entries" if exact else "eigenvalues, rounding allowed for"
-        best = self.optimum()
-        assert best.distance is not None  # noqa: S101
         top = Constant(float(self._curvatures.upper.max()), "exact" if exact else "upper", how)
-        out = {
-            **common.smoothness(top),
-            **common.noise(self._noise),
-            **of_start(self.x0, self.near.value(Near(self.x0)), best, 0.0, L=top.value),
-        }
-        if self._equal:
-            out |= self._heterogeneity()
-        if self._mu > 0.0:
-            out["mu"] = Constant(self._mu, "exact" if exact else "lower", how)
-            away = norm(Near(best.x) - self.b).max()
-            out["zeta"] = common.zeta(away, best.distance, "closed form max‖x* − b_i‖")
-        return common.of_alike(self, out)
+        least = {"mu": Constant(self._mu, "exact" if exact else "lower", how)} if self._mu > 0.0 else {}
+        return Sought(
+            {
+                ("L", "L_sq"): lambda: common.smoothness(top),
+                ("sigma", "sigma_l"): lambda: common.noise(self._noise),
+                ("F0",): lambda: of_start(self.x0, self.near.value(Near(self.x0)), self.optimum(), 0.0, L=top.value),
+                ("R",): lambda: {"R": radius(self.x0, self.optimum())},
+                ("sigma_g", "sigma_g_mean"): self._heterogeneity,
+                ("mu",): lambda: least,
+                ("zeta",): self._zeta if least else dict,
+            }
+        )
+
+    def _zeta(self) -> dict[str, Constant]:
+        best = self.optimum()
+        away = norm(Near(best.x) - self.b).max()
+        return common.of_alike(self, {"zeta": common.zeta(away, best.distance, "closed form max‖x* − b_i‖")})
 
     @cached_property
     def _equal(self) -> bool:
@@ -211,6 +224,10 @@ class Quadratic(InEveryArithmetic):
 
     def _heterogeneity(self) -> dict[str, Constant]:
         """Return sigma_g and sigma_g_mean of quadratics with one A: ∇f_i − ∇f = A(mean(b) − b_i) at every x."""
+        if not self._equal:
+            return {}
+        if alike(self):
+            return dict.fromkeys(("sigma_g", "sigma_g_mean"), common.SAME)
         each = norm((Near(self.b).mean(0) - self.b) @ Near(self.A[0]).T)
         return common.heterogeneity(each, root_mean_square(each), "closed form ‖A(mean(b) − b_i)‖, as all A_i are A")
 

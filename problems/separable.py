@@ -13,9 +13,9 @@ from boundlab.arithmetic.compiled import SEPARABLE, Clients
 from boundlab.arithmetic.near import NEAR, Near, distance, norm, norm_up, norms_up, sqrt
 from boundlab.arithmetic.numbers import FLOATS, Operations
 from boundlab.errors import SpecError
-from boundlab.objective import EPS, Array, Constant, Floats, Optimum, ProblemType, StepBounds, against_mean
+from boundlab.objective import EPS, Array, Constant, Floats, Optimum, ProblemType, Sought, StepBounds, against_mean
 from boundlab.objective.confinement import InvariantBall, InvariantBox, InvariantSet, InvariantSets, Pull, plain
-from boundlab.objective.facts import alike, of_start
+from boundlab.objective.facts import alike, of_start, radius
 from boundlab.options import Options
 from boundlab.problems import clients, common
 from boundlab.problems.clients import Coordinates, Kind, ScalarLoss, loss_of
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = {"huber": 20_000, "lad": 20_000, "pseudo-huber": 1000}  # d: seconds where there are few clients
 _LARGEST = 200_000_000  # entries of w and of c: 1.6 GB each
+_STEEP = "closed form max‖w_i‖·|slope|"
 _AT_THE_END = 1e-9  # how far beyond 2/(ν + L) a step may be
 _PART = 32_768  # coordinates whose temporary arrays stay in a processor's second cache
 _PAIRS = {"huber": 100_000_000, "lad": 100_000_000, "pseudo-huber": 10_000_000}  # n²·d: seconds
@@ -155,7 +156,8 @@ class Separable(InEveryArithmetic):
         bracketed = self.id == "pseudo-huber"
         x, away = self._brackets() if bracketed else self._exactly()
         # Convexity: f(x) − f* ≤ ⟨g, x − x*⟩ for a subgradient g at x; then the rounding of f(x) itself.
-        gap = NEAR.absolute(self.near.full_gradient(Near(x))) @ away + self.value_rounding(x)
+        below = NEAR.absolute(self.near.full_gradient(Near(x))) @ away if away.any() else Near(0.0)
+        gap = below + self.value_rounding(x)
         how = "bisection bracket" if bracketed else "exact arithmetic, the minimiser closest to x0"
         return Optimum(x, self.value(x), float(gap.upper), float(norm(away).upper), how)
 
@@ -179,32 +181,42 @@ class Separable(InEveryArithmetic):
         there = norm(self.near.gradient(slice(None), Near(best.x)))
         return np.asarray((there + self.w.max(axis=1) * Near(best.distance)).upper)
 
-    def _find_constants(self) -> dict[str, Constant]:
+    def _find_constants(self) -> Sought:
         """Return all constants but mu: L for the smooth losses, zeta where their minimisers are unique."""
+        steep = float(self.w.max()) if self.smooth else None
+        return Sought(
+            {
+                ("B",): lambda: {"B": Constant(float(self._norms.max()), "upper", _STEEP)},
+                ("R",): lambda: {"R": radius(self.x0, self.optimum())},
+                ("sigma", "sigma_l"): lambda: common.noise(self._noise),
+                ("G_sq", "G"): lambda: common.additive(self._norms, self.sigma, _STEEP),
+                ("sigma_g", "sigma_g_mean"): self._heterogeneity,
+                ("F0",): lambda: of_start(self.x0, self.near.value(Near(self.x0)), self.optimum(), 0.0, L=steep),
+                ("L", "L_sq"): self._smoothness,
+                ("zeta",): self._zeta,
+            }
+        )
+
+    @cached_property
+    def _norms(self) -> Floats:
+        """How steep each f_i is at most, shape (n,)."""
+        return norms_up(self.w, self.loss.steepest)
+
+    def _smoothness(self) -> dict[str, Constant]:
+        top = Constant(float(self.w.max()), "exact", "closed form max w_ij")
+        return common.smoothness(top) if self.smooth else {}
+
+    def _zeta(self) -> dict[str, Constant]:
+        if not self.smooth or not (self.w > 0.0).all():
+            return {}
         best = self.optimum()
-        norms = norms_up(self.w, self.loss.steepest)
-        L = float(self.w.max()) if self.smooth else None
-        start = of_start(self.x0, self.near.value(Near(self.x0)), best, 0.0, L=L)
-        how = "closed form max‖w_i‖·|slope|"
-        out = {
-            "B": Constant(float(norms.max()), "upper", how),
-            "R": start["R"],
-            **common.noise(self._noise),
-            **common.additive(norms, self.sigma, how),
-            **self._heterogeneity(),
-            **start,
-        }
-        if self.smooth:
-            out |= common.smoothness(Constant(float(self.w.max()), "exact", "closed form max w_ij"))
-            if (self.w > 0.0).all():
-                away = norm(Near(best.x) - self.c).max()
-                out["zeta"] = common.zeta(away, best.distance, "closed form max‖x* − c_i‖")
-        return common.of_alike(self, out)
+        away = norm(Near(best.x) - self.c).max()
+        return common.of_alike(self, {"zeta": common.zeta(away, best.distance, "closed form max‖x* − c_i‖")})
 
     def _heterogeneity(self) -> dict[str, Constant]:
         """Return sigma_g and sigma_g_mean: coordinates are independent, so their suprema add up."""
         if alike(self):
-            return common.heterogeneity(np.zeros(self.n), 0.0, "all clients have the same function")
+            return dict.fromkeys(("sigma_g", "sigma_g_mean"), common.SAME)
         from boundlab.problems.risk import piecewise_columns, smooth_columns
 
         if self.n**2 * self.d > _PAIRS[self.id] or self.d > _COLUMNS[self.id]:

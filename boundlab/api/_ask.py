@@ -71,7 +71,7 @@ def read_keywords(
     known
         What may be set.
     horizons
-        The letters of the horizon: ``K=10`` says what ``iterations=10`` says.
+        The letters of the horizon, which no option of the algorithm has: ``K=10`` says what ``iterations=10`` says.
     iterations
         What the keyword ``iterations`` says; None where it is not given.
 
@@ -482,7 +482,8 @@ def compare(
     statement, chosen = read_theorem(theorem), read_problem(problem)
     algorithm: Algorithm[Any] = lookup("algorithms", statement.algorithm)
     known, letter = {*statement.symbols, *algorithm.parameters}, statement.horizon_symbol
-    every, iterations = read_keywords(compare, settings, symbols, known, (letter,), iterations)
+    counted = {letter} - {*algorithm.parameters}
+    every, iterations = read_keywords(compare, settings, symbols, known, counted, iterations)
     several = isinstance(iterations, (Sequence, np.ndarray))
     given = np.atleast_1d(Default.ITERATIONS if iterations is None else iterations).tolist()
     least = min(statement.first_iteration, 1) if statement.horizon == "every" else 1
@@ -725,7 +726,7 @@ def worst_case(
     statement = read_theorem(theorem)
     own: Algorithm[Any] = lookup("algorithms", statement.algorithm)
     known, letter = {*statement.symbols, *own.parameters}, statement.horizon_symbol
-    every, asked = read_keywords(worst_case, settings, symbols, known, (letter,), iterations)
+    every, asked = read_keywords(worst_case, settings, symbols, known, {letter} - {*own.parameters}, iterations)
     if asked is None:
         raise SpecError(f"give the number of iterations, such as {letter}=5")
     horizon, given = count(asked, "iterations", 1, MOST_EVENTS), texts(every)

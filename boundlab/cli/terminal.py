@@ -638,7 +638,8 @@ def console() -> "Console":
     class Visible(Console):
         def render(self, renderable: Any, options: Any = None) -> Any:
             for text, style, control in super().render(renderable, options):
-                yield Segment(text if control else visible(text), style, control)
+                plain = control or text.isprintable() or text == "\n"
+                yield Segment(text if plain else visible(text), style, control)
 
     width = None if sys.stdout.isatty() else 120
     return Visible(width=width, highlight=False, soft_wrap=False, markup=False, emoji=False)

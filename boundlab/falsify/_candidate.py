@@ -103,6 +103,11 @@ class Candidate:
         return len(next(iter(self.per_client().values())))
 
     @property
+    def horizon(self) -> int:
+        """K or T: a window of N updates looks beyond it."""
+        return self.iterations - int(self.settings.get("N", "1")) + 1
+
+    @property
     def dimension(self) -> int:
         """The number of coordinates of x0."""
         return int(np.size(self.problem["x0"]))
@@ -346,11 +351,6 @@ def tried(theorem: Theorem) -> list[str]:
         free &= {str(term) for term in theorem.bound.terms.values()}
     infos = (theorem.symbols[name] for name in sorted(free))
     return [one.name for one in infos if one.role == "user" and one.side == "any" and one.symbol.is_nonnegative]
-
-
-def chosen(theorem: Theorem, step: Mapping[str, float]) -> dict[str, Any]:
-    """Return the values of symbols that open rates give."""
-    return {name: value for name, value in step.items() if name in theorem.open_rates}
 
 
 # Many problems on one tape: each coordinate of the registers is a coordinate of a problem with its own step size.

@@ -4,6 +4,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Final, final
 
@@ -24,17 +25,18 @@ from boundlab.falsify._shared_runs import (
     several,
     tapes,
 )
-from boundlab.formulas.symbols import having
+from boundlab.formulas.symbols import having, names_of
 from boundlab.instance import Plan, make_plan
 from boundlab.instance.applicability import looked_at
 from boundlab.instance.schedules import Schedules
 from boundlab.metrics import Enclosure, Quantity, terms_of
 from boundlab.randomness import Floats
-from boundlab.theorems import Theorem, once
+from boundlab.theorems import Condition, Theorem, met, once
 
 _SHARED_RUNS = 12
 _KEPT: Final = 256  # candidates that are asked for once more: shrinking begins again and again
 _HOPELESS = 10  # refused candidates for each that was tried, after which the theorem seems to apply to hardly anything
+_SILENT = "no step size, a condition that is not met, or a run that diverges: nothing is claimed"
 # What problems are told apart by.
 _CONSTANTS = having("function", "noise", "heterogeneity", "start")
 _SCHEDULE = having("schedule")
@@ -187,8 +189,13 @@ class Judge:
 
     def score(self, candidate: Candidate) -> Score | None:
         """Return the score of one candidate at its own horizon, None where the theorem does not apply."""
-        found = self.scores([candidate], [horizon(candidate)])
+        found = self.scores([candidate], [candidate.horizon])
         return found[0] if found else None
+
+    def count_in(self, family: str, clients: int) -> None:
+        """Count an instance that the theorem applies to."""
+        self.tried[family] += 1
+        self.clients = max(self.clients, clients)
 
     def refuse(self, reason: object, number: int = 1) -> None:
         """Count candidates that were given up."""
@@ -221,6 +228,17 @@ class Judge:
         return self.expectation and (not one.noisy or one.problem["type"] == "quadratic")
 
     @cached_property
+    def _on_clients(self) -> tuple[Condition, ...]:
+        """The conditions that the number of clients alone meets or breaks."""
+        theorem = self.theorem
+        read = ((one, theorem.read_by(names_of(one.quantity) | names_of(one.limit))) for one in theorem.conditions)
+        return tuple(one for one, names in read if names == {"n"})
+
+    def speaks_of(self, clients: int) -> bool:
+        """Return whether the theorem may say something of so many clients: else nothing of their runs is looked at."""
+        return all(met(self.theorem, one, {"n": Fraction(clients)}) for one in self._on_clients)
+
+    @cached_property
     def _asked(self) -> tuple[str, ...]:
         """The assumptions that are checked problem by problem."""
         return tuple(one.id for one in self.theorem.core.asked if one.check is not None)
@@ -230,6 +248,9 @@ class Judge:
 
         The others hold for a whole family or not at all, and are asked once a tape.
         """
+        if not self.speaks_of(candidate.clients):
+            self.refuse(_SILENT)
+            return False
         try:
             problem = looked_at(self.theorem, candidate.build())
             for name in self._asked:
@@ -312,10 +333,9 @@ class Judge:
         found = []
         for column, (one, row) in enumerate(zip(group, place.tolist(), strict=True)):
             if ratio[column] < 0.0:
-                self.refuse("no step size, a condition that is not met, or a run that diverges: nothing is claimed")
+                self.refuse(_SILENT)
                 continue
-            self.tried[one.family] += 1
-            self.clients = max(self.clients, one.clients)
+            self.count_in(one.family, one.clients)
             # The window N needs updates beyond the horizon; the candidate's own iterations include them.
             beyond = 0 if self.theorem.left.in_seconds else one.iterations - int(sides.ks[-1])
             own = replace(one, iterations=int(sides.ks[row]) + beyond)
@@ -360,15 +380,10 @@ def plan_of(theorem: Theorem, candidate: Candidate, *ks: int) -> Plan:
         policy,
         candidate.iterations,
         candidate.all_settings(),
-        ks=np.array(ks or [horizon(candidate)], dtype=np.int64),
+        ks=np.array(ks or [candidate.horizon], dtype=np.int64),
         algorithm=algorithm,
         most=_UPDATES,
     )
-
-
-def horizon(candidate: Candidate) -> int:
-    """Return K or T: a window of N updates looks beyond it."""
-    return candidate.iterations - int(candidate.settings.get("N", "1")) + 1
 
 
 def evaluate(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None = None) -> CandidateSides:
@@ -381,7 +396,7 @@ def evaluate(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None = 
     SpecError
         If no exact engine applies.
     """
-    return _evaluate(theorem, candidate, tuple(points_of(theorem, horizon(candidate), ks).tolist()))
+    return _evaluate(theorem, candidate, tuple(points_of(theorem, candidate.horizon, ks).tolist()))
 
 
 @once(_KEPT)
@@ -494,7 +509,7 @@ def optimise(
         points = points[np.abs(points).max(axis=1) <= _LARGEST]
         made = {one.key: (one, z) for one, z in ((from_vector(score.candidate, z), z) for z in points)}
         better = False
-        for found in judge.scores([one for one, _ in made.values()], [horizon(score.candidate)]):
+        for found in judge.scores([one for one, _ in made.values()], [score.candidate.horizon]):
             key = replace(found.candidate, iterations=score.candidate.iterations).key
             elite.append((found.ratio, made[key][1]))
             if found.ratio > best.ratio:

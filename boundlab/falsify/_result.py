@@ -138,7 +138,7 @@ class JudgedInstance:
     @property
     def iterations(self) -> int:
         """K or T at which the sides are compared."""
-        return self.candidate.iterations - int(self.candidate.settings.get("N", "1")) + 1
+        return self.candidate.horizon
 
     def words(self) -> str:
         """Return the instance in one sentence."""
@@ -360,8 +360,10 @@ def confirm(judge: Judge, score: Score) -> tuple[JudgedInstance, Document]:
     violated = bool(ends.lower[-1] > plan.right_sides(known).upper[-1]) and not plan.near_minimiser
     violated = violated and not plan.lifted(float(ends.lower[-1]) / max(right, 1e-300), known)
     found = instance_of(plan, one, left, right, method, violated=violated)
-    exact = _exactly(plan, found, case_of(plan, found))
-    return exact, case_of(plan, exact)
+    case = case_of(plan, found)
+    exact = _exactly(plan, found, case)
+    case["claim"] |= {"left": exact.left, "bound": exact.right}  # all else is the same, and takes a while to write
+    return exact, case
 
 
 def instance_of(
@@ -502,8 +504,7 @@ def unbounded(judge: Judge, progress: Callable[[str], None]) -> "Witness | None"
         except FAILURES as error:
             judge.refuse(error)
             continue
-        judge.tried[one.family] += 1
-        judge.clients = max(judge.clients, one.clients)
+        judge.count_in(one.family, one.clients)
         for growth in found:
             if growth.refutes:
                 return instance, case, growth
@@ -638,7 +639,9 @@ def falsify(
     # No problem meets assumptions that contradict each other: a few instances say so as well as many.
     judge = Judge(generously(theorem), time.monotonic() + budget, 1 if contradiction(theorem.core.assumed) else limit)
     if theorem.shape:
-        return _by_growth(judge, seed, progress or (lambda _: None))
+        grown = unbounded(judge, progress or (lambda _: None))
+        instance, case, growth = grown or (None, None, None)
+        return _found(judge.theorem, judge, instance, grown is not None, seed, case, growth=growth)
     instance, case, broken, small, clearest = None, None, False, None, None
     aside: tuple[JudgedInstance, Document] | None = None  # above the bound, and not confirmed
     known: dict[object, tuple[JudgedInstance, Document]] = {}  # what was confirmed need not be once more
@@ -701,13 +704,6 @@ def _found(
     """Return what a search found, with what its judge has counted and how long it took."""
     counts = dict(judge.tried), dict(judge.refused), judge.clients, time.monotonic() - judge.begin
     return Falsification(theorem, instance, violated, *counts, seed, case, **more)
-
-
-def _by_growth(judge: Judge, seed: int, progress: Callable[[str], None]) -> Falsification:
-    """Search for a family of instances along which left/right is unbounded."""
-    found = unbounded(judge, progress)
-    instance, case, growth = found or (None, None, None)
-    return _found(judge.theorem, judge, instance, found is not None, seed, case, growth=growth)
 
 
 def minimise(theorem: Theorem, candidate: Candidate, keep: Keep = lambda _: True) -> Falsification:

@@ -16,7 +16,7 @@ from boundlab.errors import BoundlabError, MissingExtraError
 from boundlab.falsify import _families
 from boundlab.falsify._candidate import Candidate, iid
 from boundlab.falsify._families import Schedule, edges, known_witnesses, noise_allowed, settings, sides
-from boundlab.falsify._judge import FAILURES, Judge, Score, climb, horizon, optimise, perturbed, to_vector
+from boundlab.falsify._judge import FAILURES, Judge, Score, climb, optimise, perturbed, to_vector
 from boundlab.falsify._shared_runs import SharedRun, at_once, constants_of, step_size, widest
 from boundlab.falsify._shrink import CONVINCES, Accept, convincing, smallest
 from boundlab.formulas.symbols import SYMBOLS
@@ -116,11 +116,11 @@ def _gaps(judge: Judge, one: Candidate) -> Gaps | None:
     """Return by how much an instance misses each condition; None where they have no value."""
     theorem = judge.theorem
     try:
-        shared = judge.shared(one, [horizon(one)])
+        shared = judge.shared(one, [one.horizon])
         own = constants_of(theorem, one)
         known: dict[str, Any] = {**shared.seen[-1], **shared.values, **shared.server, **own, **one.step}
         size = step_size(shared, one, own)
-        known |= {theorem.horizon_symbol: horizon(one)} | ({shared.rate: size} if math.isfinite(size) else {})
+        known |= {theorem.horizon_symbol: one.horizon} | ({shared.rate: size} if math.isfinite(size) else {})
         known = {name: value for name, value in known.items() if name in theorem.symbols}
         found = [(float(left), float(right)) for left, right in sides(theorem, theorem.conditions, known)]
     except FAILURES:
@@ -275,7 +275,7 @@ def answer(judge: Judge, ask: Ask) -> Score | None:
         del given["n"]
     try:
         found = worst_case(judge.theorem, ask.iterations, given, certificates=False)
-        judge.tried[WORST] += 1
+        judge.count_in(WORST, ask.clients)
         if not found.primal > found.bound * (1.0 + _NEAR):
             return None
         found = worst_case(judge.theorem, ask.iterations, given, find_function=True, certificates=False)
@@ -395,8 +395,10 @@ def _schedule(schedule: Schedule, last: int, level: int, judge: Judge, seen: set
 
 def _runs(judge: Judge, candidates: Sequence[Candidate]) -> Key:
     """Return what only schedules share that make the same runs; nothing where there are none."""
+    if not candidates or not judge.speaks_of(candidates[0].clients):
+        return ()
     try:
-        return (judge.fingerprint(candidates[0]), candidates[0].identity) if candidates else ()
+        return judge.fingerprint(candidates[0]), candidates[0].identity
     except FAILURES:
         return ()
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, final
 
 import numpy as np
@@ -21,7 +21,6 @@ from boundlab.falsify._candidate import (
     Candidate,
     Columns,
     Layout,
-    chosen,
     local_rate,
     rounding,
     run_columns,
@@ -239,7 +238,7 @@ def several(schedules: Schedules) -> bool:
 def problem_values(theorem: Theorem, problem: Problem) -> dict[str, Any]:
     """Return the certified constants that the theorem reads."""
     read, found = theorem.takes, problem.constants()
-    return {name: one.value for name, one in found.items() if name in read} | by_client(problem, read)
+    return {name: found[name].value for name in read if name in found} | by_client(problem, read)
 
 
 def constants(theorem: Theorem, candidates: Sequence[Candidate]) -> list[tuple[dict[str, Any], Optimum]]:
@@ -542,22 +541,28 @@ def right_sides(
     theorem = shared.theorem
     vectors = {name: value for name, value in known[0].items() if np.ndim(value)}
     if vectors and len(known) > 1:  # one number per client is no number per candidate
-        columns = zip(candidates, known, sizes.reshape(-1, 1), strict=True)
-        return np.hstack([right_sides(shared, [one], [own], size) for one, own, size in columns])
-    arrays: dict[str, Any] = {name: np.array([own[name] for own in known]) for name in known[0].keys() - vectors}
-    free = [chosen(theorem, one.step) for one in candidates]
-    arrays |= {name: np.array([own[name] for own in free]) for name in free[0]}
+        apiece = zip(candidates, known, sizes.reshape(-1, 1), strict=True)
+        return np.hstack([right_sides(shared, [one], [own], size) for one, own, size in apiece])
+    points, count = len(shared.ks), len(sizes)
+    own: dict[str, Any] = {name: np.array([one[name] for one in known]) for name in known[0].keys() - vectors}
+    chosen = [name for name in candidates[0].step if name in theorem.open_rates]
+    own |= {name: np.array([one.step[name] for one in candidates]) for name in chosen}
     if shared.rate in theorem.takes:
-        arrays[shared.rate] = sizes
-    right = np.full((len(shared.ks), len(sizes)), np.inf)
+        own[shared.rate] = sizes
+    # One column for each candidate at each horizon, horizon by horizon.
+    seen = {name: [one.get(name, np.nan) for one in shared.seen] for name in dict.fromkeys(chain(*shared.seen))}
+    read = {name: value for name, value in shared.server.items() if name in theorem.free()}
+    base = {**shared.values, **vectors, **read}
+    columns: dict[str, Any] = {name: np.repeat(value, count) for name, value in seen.items() if name not in base}
+    columns |= {theorem.horizon_symbol: np.repeat(shared.ks, count)}
+    columns |= {name: np.tile(value, points) for name, value in own.items()}
+    base = {name: value for name, value in base.items() if name not in columns}
     usable = np.flatnonzero(np.isfinite(sizes))
     order = usable[np.argsort(sizes[usable], kind="stable")]
-    for row, k in enumerate(shared.ks.tolist()):
-        base = {**shared.seen[row], **shared.values, **vectors, theorem.horizon_symbol: k}
-        base = {name: value for name, value in base.items() if name not in arrays}
-        base |= {name: value for name, value in shared.server.items() if name in theorem.free() and name not in arrays}
-        _bounds(theorem, base, arrays, order[_admissible(theorem, base, arrays, order)], right[row])
-    return right
+    order = (count * np.arange(points)[:, None] + order).reshape(-1)
+    right = np.full(points * count, np.inf)
+    _bounds(theorem, base, columns, order[_admissible(theorem, base, columns, order)], right)
+    return right.reshape(points, count)
 
 
 def _admissible(theorem: Theorem, base: Mapping[str, Any], arrays: Mapping[str, Any], order: Ints) -> NDArray[np.bool_]:

@@ -12,6 +12,7 @@ from boundlab.objective._constants import (
     Oracle as Oracle,
     QuadraticForm as QuadraticForm,
     Side as Side,
+    Sought as Sought,
     StepBounds as StepBounds,
     along as along,
     step_growth as step_growth,

@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from types import MappingProxyType
@@ -58,6 +58,33 @@ class Constant:
     def as_dict(self) -> dict[str, Any]:
         """Return the constant as JSON-ready fields."""
         return {"value": self.value, "side": self.side, "how": self.how}
+
+
+@final
+class Sought(Mapping[str, Constant]):
+    """Constants by symbol name, each worked out when it is first asked for: a search asks for few of many problems.
+
+    Parameters
+    ----------
+    groups
+        By the names that may be among them: what works some constants out, those that exist.
+    """
+
+    def __init__(self, groups: Mapping[tuple[str, ...], Callable[[], Mapping[str, Constant]]]) -> None:
+        self._groups = {name: find for names, find in groups.items() for name in names}
+        self._found: dict[str, Constant] = {}
+
+    def __getitem__(self, name: str) -> Constant:
+        find = self._groups.get(name)
+        if find is not None and name not in self._found:
+            self._found |= find()
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._groups if name in self)
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

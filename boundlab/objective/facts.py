@@ -158,15 +158,20 @@ def of_start(
     lower = max(certified, -math.inf if floor is None else floor)
     how = _NONNEGATIVE if best is None or certified < lower else f"{of}(x0) − {of}* with {of}* from below: {best.how}"
     found = {"F0": above(NEAR.positive(start - Near(lower)), how)}
-    if best is not None:
-        away = distance(x0, best.x, best.distance)
-        how = _COMPARISON if best.distance is None else best.how
-        found["R"] = Constant(away, "upper" if best.distance else "exact", how)
-        if L is not None and best.distance is not None:
-            near = above(Near(away) * away * L / 2.0, f"L·R²/2, {best.how}")
-            if near.value < found["F0"].value / 2.0:  # else the difference is the better limit
-                found["F0"] = near
+    if best is None:
+        return found
+    found["R"] = radius(x0, best)
+    if L is not None and best.distance is not None:
+        near = above(Near(found["R"].value) ** 2 * L / 2.0, f"L·R²/2, {best.how}")
+        if near.value < found["F0"].value / 2.0:  # else the difference is the better limit
+            found["F0"] = near
     return found
+
+
+def radius(x0: Array, best: Optimum) -> Constant:
+    """Return R = ‖x0 − x*‖."""
+    how = _COMPARISON if best.distance is None else best.how
+    return Constant(distance(x0, best.x, best.distance), "upper" if best.distance else "exact", how)
 
 
 _ROUNDED: Final = 2.0**-50  # of R, beside what the certificate of x* leaves open
@@ -346,11 +351,11 @@ class SoughtMinimiser(Problem):
     """
 
     @abstractmethod
-    def _find_constants(self) -> dict[str, Constant]:
+    def _find_constants(self) -> Mapping[str, Constant]:
         """Return the constants that exist, by symbol name."""
 
     @cached_property
-    def _constants(self) -> dict[str, Constant]:
+    def _constants(self) -> Mapping[str, Constant]:
         return self._find_constants()
 
     def constants(self) -> Mapping[str, Constant]:

@@ -8,14 +8,23 @@ from typing import Any, final
 
 from boundlab.arithmetic.rational import known_fraction
 from boundlab.assumptions import assumption
-from boundlab.errors import AssumptionError, BoundlabError
+from boundlab.errors import BoundlabError
 from boundlab.formulas.symbols import having
 from boundlab.metrics import Quantity
 from boundlab.recheck import SCHEMA, Finding, text_of
 from boundlab.registry import registered
 from boundlab.theorems import Theorem, core
 from boundlab.worst_case.certificate import attained, certified_lower, certify, fewer, plainest
-from boundlab.worst_case.model import LARGEST, FunctionClass, ProgramModel, build, class_rows, function_class, parabolas
+from boundlab.worst_case.model import (
+    LARGEST,
+    FunctionClass,
+    ProgramModel,
+    build,
+    class_rows,
+    function_class,
+    parabolas,
+    require_start,
+)
 from boundlab.worst_case.program import Compiled, Matrix, Row, Solution, slack_matrix, upper_value
 from boundlab.worst_case.result import SHARES, TIGHT, FoundFunction, WorstCase, extract, flat, inside, replay, stand_in
 from boundlab.worst_case.specification import Question, ask, exact_parameters
@@ -288,10 +297,7 @@ def program_of(theorem: Theorem, plan: Question) -> tuple[FunctionClass, dict[st
     """
     kind = function_class(theorem, plan.values, plan.clients)
     constants = _bounding(theorem, plan)
-    if not {"R", "F0"} & set(constants):
-        raise AssumptionError(
-            f"{theorem.id} reads neither R nor F0: a start may be arbitrarily bad, and there is no worst case"
-        )
+    require_start(theorem, constants)
     step = max((float(tape.descend.step_size.max(initial=0.0)) for tape, _ in plan.tapes()), default=0.0) or 1.0
     if kind.kind in ("ConvexFunction", "StronglyConvexFunction") and kind.gradient_square is None:
         constants["step"] = step

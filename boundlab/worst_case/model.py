@@ -1,6 +1,6 @@
 """Build the program: run the tapes on points, write down the inequalities of the class, form the objective."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations, permutations
@@ -41,6 +41,7 @@ _KNOWN = frozenset(
         *ERRORS,
     }
 )
+_SAME = "one-function"  # says nothing of one client
 # By what is assumed, the first that fits: the class, its constants, words. Where f is Lipschitz and
 # smooth the inequalities are sufficient, too: the gradients of the smooth interpolant are means of those at the points.
 _CLASSES = (
@@ -163,14 +164,23 @@ class FunctionClass:
         return replace(self, kind=kind, constants=constants, gradient_square=None, minimiser=True, rounded=True)
 
 
-def require_alike(theorem: Theorem) -> None:
-    """Refuse constants of single clients, and what holds at every x: the inequalities are those of classes.
+def require_class(theorem: Theorem) -> None:
+    """Refuse what no number changes: left sides that are no means, and functions without interpolation inequalities.
+
+    Whoever is refused so need not be asked for a number first.
 
     Raises
     ------
+    SpecError
+        If the left side is no mean of one quantity that so many iterations show.
     AssumptionError
-        Naming one that the theorem reads.
+        If the inequalities are not those of one class, the same for all clients.
     """
+    left = theorem.left
+    if left.in_seconds:
+        raise SpecError(f"{theorem.id}: worst-case takes so many iterations, and this left side is within seconds")
+    if left.over.summed:
+        raise SpecError(f"{theorem.id}: worst-case takes one quantity on the left side, and this is a sum of several")
     if theorem.assume:
         raise AssumptionError(
             f"{theorem.id} assumes {', '.join(theorem.assume)} at every x (assume), of which worst-case knows no "
@@ -181,10 +191,45 @@ def require_alike(theorem: Theorem) -> None:
         raise AssumptionError(
             f"{theorem.id} reads {name}, one number per client, which worst-case has no inequalities for"
         )
+    about = [one.id for one in theorem.core.asked if one.of == "functions"]
+    for name in sorted({*about} - _KNOWN - {_SAME}):
+        raise _unknown(theorem, name)
+    assumed = theorem.core.assumed
+    if theorem.core.errors and "bounded-second-moment" in assumed:
+        raise AssumptionError(
+            f"{theorem.id}: worst-case knows no G of gradients with errors; bounded-gradients would fit"
+        )
+    if not any(assumed.issuperset(row[0]) for row in _CLASSES):
+        raise AssumptionError(
+            f"{theorem.id} assumes {', '.join(one.id for one in theorem.core.asked)}: worst-case needs convex, "
+            "strongly-convex, smooth or lipschitz among them"
+        )
+
+    if not left.is_mean:
+        raise SpecError(f"worst-case needs a left side that is a mean of recorded quantities, which {left.id} is not")
+    require_start(theorem, theorem.inputs())
+
+
+def require_start(theorem: Theorem, read: Collection[str]) -> None:
+    """Refuse a theorem that reads no bound of the start.
+
+    Raises
+    ------
+    AssumptionError
+        If there is none.
+    """
+    if not {"R", "F0"} & {*read}:
+        raise AssumptionError(
+            f"{theorem.id} reads neither R nor F0: a start may be arbitrarily bad, and there is no worst case"
+        )
+
+
+def _unknown(theorem: Theorem, name: str) -> AssumptionError:
+    return AssumptionError(f"{theorem.id} assumes {name}, of which worst-case knows no interpolation inequalities")
 
 
 def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) -> FunctionClass:
-    """Return the class of a theorem.
+    """Return the class of a theorem that :func:`require_class` accepts.
 
     Parameters
     ----------
@@ -194,17 +239,13 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
     Raises
     ------
     AssumptionError
-        If the assumptions name no class that has interpolation inequalities.
+        If several clients are to have the same function, which is no inequality of each.
     SymbolError
         If a constant is missing.
     """
     assumed = theorem.core.assumed
-    for name in sorted(
-        one.id
-        for one in theorem.core.asked
-        if one.id not in _KNOWN and one.of == "functions" and (one.id, clients) != ("one-function", 1)
-    ):
-        raise AssumptionError(f"{theorem.id} assumes {name}, of which worst-case knows no interpolation inequalities")
+    if clients > 1 and any(one.id == _SAME for one in theorem.core.asked):
+        raise _unknown(theorem, _SAME)
 
     def constant(name: str, why: str, *, zero: bool = False) -> Fraction:
         if name not in values:
@@ -216,10 +257,6 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
 
     assumptions = [assumption(name) for name in theorem.core.errors]
     errors = {symbol: constant(symbol, one.words, zero=True) for one in assumptions for symbol in one.defines}
-    if errors and "bounded-second-moment" in assumed:
-        raise AssumptionError(
-            f"{theorem.id}: worst-case knows no G of gradients with errors; bounded-gradients would fit"
-        )
     square = None
     if "bounded-gradients" in assumed and not assumed & {"lipschitz"}:
         if "G_sq" not in theorem.inputs(values) and "G" in theorem.inputs(values):
@@ -235,12 +272,7 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
         name = "sigma_g" if "sigma_g" in theorem.inputs() else "sigma_g_mean"
         deviation = _first(values.get(name, 0.0))
     relaxed = []
-    kind, names, words = next((row[1:] for row in _CLASSES if assumed.issuperset(row[0])), ("", (), ""))
-    if not kind:
-        raise AssumptionError(
-            f"{theorem.id} assumes {', '.join(one.id for one in theorem.core.asked)}: worst-case needs convex, "
-            "strongly-convex, smooth or lipschitz among them"
-        )
+    kind, names, words = next(row[1:] for row in _CLASSES if assumed.issuperset(row[0]))
     constants = {name: constant(*_CONSTANTS[name]) for name in names}
     words = words.format(**{name: float(one) for name, one in constants.items()})
     if {"mu", "L"} <= constants.keys() and not constants["mu"] < constants["L"]:
@@ -492,10 +524,8 @@ def build(
     Raises
     ------
     SpecError
-        If the left side is no weighted sum of what a run shows, or the program too large.
+        If the program is too large.
     """
-    if not metric.is_mean:
-        raise SpecError(f"worst-case needs a left side that is a mean of recorded quantities, which {metric.id} is not")
     oracle, origin = _Clients(kind, clients), dict[int, Fraction]()
     extra = oracle.limits  # constraints beside those of the class
     if kind.minimiser:

@@ -30,7 +30,7 @@ from boundlab.registry import lookup, registered
 from boundlab.simulate.work import compile_trial
 from boundlab.tape import NOTHING, RecordAt, Tape
 from boundlab.theorems import Theorem, about_each, core, met, over
-from boundlab.worst_case.model import CONSTANTS, AllEvents, fill, noise, require_alike, undefined
+from boundlab.worst_case.model import CONSTANTS, AllEvents, fill, noise, require_class, undefined
 
 # The right side as a rational number, or between two: at the very numbers that the program is written with.
 
@@ -329,10 +329,7 @@ def ask(
     BoundlabError
         If something is missing or does not fit.
     """
-    if theorem.left.in_seconds:
-        raise SpecError(f"{theorem.id}: worst-case takes so many iterations, and this left side is within seconds")
-    if theorem.left.over.summed:
-        raise SpecError(f"{theorem.id}: worst-case takes one quantity on the left side, and this is a sum of several")
+    require_class(theorem)
     if iterations < 1:
         raise SpecError(f"iterations must be ≥ 1, got {iterations}")
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
@@ -346,7 +343,7 @@ def ask(
         "events": None if events is None else _plain(list(events)),
     }
     chosen, values = _read(theorem, algorithm, settings)
-    require_alike(theorem := at_options(theorem, algorithm, chosen))
+    theorem = at_options(theorem, algorithm, chosen)
     _probabilities(theorem, values, delays)
     clients = len(values["p"]) if "p" in values else int(float(values.pop("n", 1)))
     values["n"] = clients

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import own_theorem
 import pytest
 from hypothesis import given, strategies as st
 from statements import statement_file
@@ -200,3 +201,15 @@ def test_a_frame_needs_pandas_and_says_so(violated: Any, monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingExtraError, match=r"boundlab\[notebook\]"):
         violated.to_frame()
+
+
+@pytest.mark.parametrize("window", [2, 3])
+def test_an_option_of_the_letter_that_counts_iterations_is_set_beside_these(tmp_path: Path, window: int) -> None:
+    """FedFa's window is K, as are the iterations of most left sides: run had told them apart, and nothing else."""
+    text = own_theorem.of_gradient_descent("(2*K)").replace('"gd"', '"fedfa"').replace("alpha =", "eta_l =")
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace("[step]", '[options]\nmode = "delta"\nK = "any"\n[step]'), encoding="utf-8")
+    compared = bl.compare(path, "huber", "deterministic", iterations=5, K=window)
+    assert (compared.plan.parameters.K, compared.plan.iterations) == (window, 5)
+    worst = bl.worst_case(path, iterations=2, K=window)
+    assert (worst.plan.options["K"], worst.plan.horizon) == (str(window), 2)

@@ -6,11 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from own_theorem import of_gradient_descent
 from wrong_theorems import WRONG
 
 from boundlab.algorithms import Algorithm
 from boundlab.errors import BoundlabError, MissingExtraError, SpecError, UndecidedError
-from boundlab.falsify import Candidate, Falsification, _families, _result, _search, falsify, minimise
+from boundlab.falsify import (
+    Candidate,
+    Falsification,
+    _families,
+    _judge,
+    _result,
+    _search,
+    falsify,
+    minimise,
+)
 from boundlab.falsify._families import choices, edges, noisy, quiet, readable, settings, unvaried
 from boundlab.falsify._judge import Judge
 from boundlab.falsify._search import worst_cases
@@ -462,3 +472,27 @@ def test_delays_that_change_nothing_of_a_run_are_told_from_others(name: str) -> 
             runs = said(scorer.shared, one)
             own = runs if isinstance(runs, tuple) else runs.fingerprint
             assert said(scorer.fingerprint, one) == own, one.key
+
+
+def test_no_run_is_made_of_clients_that_the_conditions_exclude(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, made, make = tmp_path / "mine.toml", list[int](), _judge.make_shared_run
+    path.write_text(of_gradient_descent("(2*K)").replace("[step]", 'conditions = ["n <= 1", "0 < L"]\n[step]'))
+
+    def recorded(theorem: Theorem, one: Candidate, ks: Any = None) -> Any:
+        made.append(one.clients)
+        return make(theorem, one, ks)
+
+    monkeypatch.setattr(_judge, "make_shared_run", recorded)
+    found = falsify(load_theorem(str(path)), limit=60)
+    assert set(made) == {1} == {found.clients}
+    assert (
+        max(one[1] for one in islice(_families.schedules(found.theorem, judge("classics.gd.convex").algorithm), 9)) > 1
+    )
+    assert sum(found.refused.values()) > 0
+
+
+def test_worst_cases_count_their_clients() -> None:
+    scorer = judge("classics.gd.convex")
+    ask = next(one for one in worst_cases(scorer) if one.clients == 2)
+    assert _search.answer(scorer, ask) is None  # a true theorem
+    assert (scorer.clients, scorer.tried[_search.WORST]) == (2, 1)

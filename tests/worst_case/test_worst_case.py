@@ -2,6 +2,8 @@
 
 import itertools
 import json
+import re
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -17,14 +19,14 @@ from boundlab.assumptions import COMPOSITE, with_implied
 from boundlab.case import load_case, replay
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, BoundlabError, CertificateError, SpecError, SymbolError
-from boundlab.formulas.symbols import symbol
+from boundlab.formulas.symbols import SYMBOLS, symbol
 from boundlab.problems.solvers import maximise
 from boundlab.recheck import Form, Sample
 from boundlab.registry import lookup, registered
 from boundlab.theorems import Condition, FormulaBound, Theorem, load_theorem
 from boundlab.worst_case import WorstCaseOutcome, program, worst_case
 from boundlab.worst_case.certificate import _linearised
-from boundlab.worst_case.model import FunctionClass, class_rows, function_class
+from boundlab.worst_case.model import FunctionClass, class_rows, function_class, require_class
 from boundlab.worst_case.program import Compiled, Row, SemidefiniteProgram
 from boundlab.worst_case.result import downwards, upwards
 from boundlab.worst_case.specification import ask
@@ -186,8 +188,8 @@ def test_units_change_the_worst_case_as_they_change_the_bound() -> None:
 def met(condition: Condition, number: float) -> bool:
     """Return whether a number L meets a condition, for the question."""
     try:
-        theorem = claim("gap", ("convex", "smooth"), ONE / L, L, conditions=(condition,))
-        ask(theorem, 2, {"L": number})
+        theorem = claim("gap", ("convex", "smooth"), ONE / L, L * symbol("R") ** 2, conditions=(condition,))
+        ask(theorem, 2, {"L": number, "R": 1})
     except AssumptionError:
         return False
     return True
@@ -256,7 +258,7 @@ def test_the_step_of_a_single_run_comes_from_its_own_events() -> None:
         ("area.theorem8", 3, {}, {"delays": "exponential"}, SpecError, "iid"),
         ("area.theorem8", 3, {"p": [0.5]}, {"average": False}, SpecError, "needs its events"),
         ("area.theorem7.recursion", 3, {"p": [0.5], "mu": 1, "L": 1, "alpha": 0.1}, {}, SpecError, "mu < L"),
-        ("area.theorem7", 3, {"p": [0.5], "mu": 0.1}, {}, AssumptionError, "neither R nor F0"),
+        ("area.theorem7", 3, {}, {}, AssumptionError, "neither R nor F0"),
         ("afl_dga.r1", 3, {"n": 1}, {}, SymbolError, "needs G"),
         ("afl_dga.r1", 70, {"n": 1, "G": 1}, {}, SpecError, "more than 60 points"),
     ],
@@ -271,6 +273,38 @@ def test_what_does_not_fit_is_refused_in_words(
 ) -> None:
     with pytest.raises(error, match=words):
         worst_case(load_theorem(theorem), iterations, settings, **more)
+
+
+@pytest.mark.parametrize("name", sorted(registered("theorems")))
+def test_what_no_number_changes_is_refused_before_a_number_is_asked_for(name: str) -> None:
+    """The exit code of a refusal does not depend on how many numbers were given."""
+    theorem = load_theorem(name)
+    try:
+        require_class(theorem)
+    except BoundlabError as error:
+        with pytest.raises(type(error), match=re.escape(str(error))):
+            ask(theorem, 3, {})
+        return
+    # What else the class may refuse is a number, or that several clients have one function.
+    function_class(theorem, {name: 0.5 if name == "mu" else 1.0 for name in SYMBOLS}, 1)
+
+
+@pytest.mark.parametrize("name", sorted(registered("metrics")))
+def test_a_left_side_is_refused_whether_or_not_the_probabilities_are_there(name: str) -> None:
+    theorem = replace(load_theorem("area.theorem8"), metric=name)
+    found = [_refused(theorem, settings) for settings in ({}, {"p": [0.5], "M": 2})]
+    if theorem.left.is_mean:
+        assert found[0] is SymbolError
+    else:
+        assert found == [SpecError, SpecError]
+
+
+def _refused(theorem: Theorem, settings: dict[str, Any]) -> type[BoundlabError] | None:
+    try:
+        ask(theorem, 3, settings)
+    except BoundlabError as error:
+        return type(error)
+    return None
 
 
 def test_the_command_prints_both_sides_and_writes_the_function(
